@@ -1,0 +1,379 @@
+"""CodedEmbedding: codes, codebooks and words. What a user keeps, ships and looks words up in."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from lexicode.composition import Floats, compose, summed_scores
+from lexicode.encoding import SearchTables, encode_rows, nearest, nearest_codes
+from lexicode.errors import InputError, SettingError
+from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artefact
+from lexicode.packing import Codes, pack, unpack
+from lexicode.scheme import CodeScheme
+from lexicode.words import Words, repeated_rows
+
+BLOCK_ROWS = 8192
+# A later word is searched for as hard as the thorough learner would: there are few of them.
+ENCODE_RESTARTS = 16
+
+
+class CodedEmbedding:
+    """An embedding table of V rows as V short codes and M small codebooks.
+
+    A row is the sum of the M codewords that its code names, times its norm where norms are coded apart.
+    """
+
+    def __init__(
+        self,
+        *,
+        scheme: CodeScheme,
+        packed: npt.NDArray[np.uint8],
+        codebooks: npt.NDArray[np.floating[Any]],
+        dim: int | None = None,
+        offsets: Sequence[int] | None = None,
+        words: Words | None = None,
+        norms: npt.NDArray[np.uint8] | None = None,
+        norm_levels: npt.NDArray[np.float32] | None = None,
+        origin: Mapping[str, Any] | None = None,
+    ) -> None:
+        """packed (V, bytes_per_row) uint8; codebooks (M, K, width) float16 or float32; norms (V,) uint8 that
+        point into norm_levels (up to 256,) float32; offsets: the first column that each codebook covers"""
+        self.scheme = scheme
+        self.packed = packed
+        self.codebooks = codebooks
+        self.offsets = None if offsets is None else tuple(offsets)
+        self.dim = codebooks.shape[-1] if dim is None else dim
+        self.words = words
+        self.norms = norms
+        self.norm_levels = norm_levels
+        # Who made it and from what: learner, settings, seed, the source's hash. For people, not for look-up.
+        self.origin = dict(origin or {})
+        self._check()
+
+    def _check(self) -> None:
+        M, K = self.scheme.codebooks, self.scheme.codewords
+        if self.packed.dtype != np.uint8 or self.packed.ndim != 2 or len(self.packed) == 0:
+            raise InputError(f"codes are {self.packed.dtype} of shape {self.packed.shape}, not uint8 rows")
+        if self.packed.shape[1] != self.scheme.bytes_per_row:
+            raise InputError(
+                f"codes have {self.packed.shape[1]} bytes a row, but scheme {self.scheme} takes "
+                f"{self.scheme.bytes_per_row}"
+            )
+        if self.codebooks.ndim != 3 or self.codebooks.shape[:2] != (M, K) or self.codebooks.shape[2] == 0:
+            raise InputError(
+                f"codebooks have shape {self.codebooks.shape}, but scheme {self.scheme} needs ({M}, {K}, dim): "
+                "codes would point past them"
+            )
+        width = self.codebooks.shape[2]
+        starts = (0,) * M if self.offsets is None else self.offsets
+        if (
+            len(starts) != M
+            or min(starts) < 0
+            or max(starts) + width > self.dim
+            or (width < self.dim and not any(starts))
+        ):
+            raise InputError(f"{M} codebooks {width} wide at columns {starts} do not make up {self.dim} columns")
+        if self.words is not None and len(self.words) != len(self.packed):
+            raise InputError(f"{len(self.words)} words for {len(self.packed)} rows of codes")
+        if (self.norms is None) != (self.norm_levels is None):
+            raise InputError("norms and norm_levels come together or not at all")
+        if self.norms is not None and self.norm_levels is not None:
+            if self.norms.shape != (len(self.packed),):
+                raise InputError(f"norms have shape {self.norms.shape} for {len(self.packed)} rows of codes")
+            if self.norm_levels.ndim != 1 or int(self.norms.max()) >= len(self.norm_levels):
+                raise InputError(f"norms point past the {self.norm_levels.size} norm levels")
+
+    # ---- files
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CodedEmbedding:
+        """Open an artefact. Its codes stay on disk until they are looked up (memory-mapped)."""
+        record, arrays = read_artefact(path)
+        name = os.fspath(path)
+        if missing := {"codes", "codebooks"} - arrays.keys():
+            raise InputError(f"{name}: tensor {sorted(missing)[0]!r} is missing")
+        try:
+            words = _decompress_words(arrays["words"], len(arrays["codes"])) if "words" in arrays else None
+            return cls(
+                scheme=CodeScheme.parse(str(record.get("scheme"))),
+                packed=arrays["codes"],
+                codebooks=arrays["codebooks"],
+                dim=int(record["dim"]),
+                offsets=record.get("offsets"),
+                words=words,
+                norms=arrays.get("norms"),
+                norm_levels=arrays.get("norm_levels"),
+                origin=record.get("origin"),
+            )
+        except (InputError, SettingError) as error:
+            raise InputError(f"{name}: {error}") from None
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{name}: its record is damaged ({error!r})") from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the artefact: whole or not at all, and the same bytes for the same table."""
+        write_artefact(path, *self._parts())
+
+    def _parts(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """The record and the arrays of the file."""
+        record: dict[str, Any] = {"scheme": str(self.scheme), "dim": self.dim, "origin": self.origin}
+        if self.offsets is not None:
+            record["offsets"] = list(self.offsets)
+        arrays: dict[str, npt.NDArray[Any]] = {"codes": self.packed, "codebooks": self.codebooks}
+        if self.words is not None:
+            arrays["words"] = self._compressed_words
+        if self.norms is not None and self.norm_levels is not None:
+            arrays |= {"norms": self.norms, "norm_levels": self.norm_levels}
+        return record, arrays
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of the file that `save` writes."""
+        return artefact_bytes(*self._parts())
+
+    @property
+    def part_bytes(self) -> dict[str, int]:
+        """The bytes of each part, as they lie in the file; norms count as codes, their levels as codebooks."""
+        norms = self.norms.nbytes if self.norms is not None else 0
+        levels = self.norm_levels.nbytes if self.norm_levels is not None else 0
+        return {
+            "codes": self.packed.nbytes + norms,
+            "codebooks": self.codebooks.nbytes + levels,
+            "words": self._compressed_words.nbytes if self.words is not None else 0,
+        }
+
+    @cached_property
+    def _compressed_words(self) -> npt.NDArray[np.uint8]:
+        return compress_words(self.words) if self.words is not None else np.empty(0, dtype=np.uint8)
+
+    # ---- looking up
+
+    def __len__(self) -> int:
+        return len(self.packed)
+
+    def __contains__(self, word: object) -> bool:
+        return self.words is not None and word in self.words
+
+    @overload
+    def __getitem__(self, word: str) -> Floats: ...
+    @overload
+    def __getitem__(self, word: Sequence[str]) -> Floats: ...
+    def __getitem__(self, word: str | Sequence[str]) -> Floats:
+        """One word -> (dim,) float32; a list of n words -> (n, dim)"""
+        words = self._known_words()
+        if isinstance(word, str):
+            return self._rows(np.array([words.id_of(word)])).ravel()
+        if not isinstance(word, Sequence) or not all(isinstance(each, str) for each in word):
+            raise TypeError(f"{word!r} is neither a word nor a list of words; for row numbers use lookup(ids)")
+        return self._rows(words.ids_of(word))
+
+    @overload
+    def get(self, word: str) -> Floats | None: ...
+    @overload
+    def get(self, word: str, default: Floats) -> Floats: ...
+    def get(self, word: str, default: Floats | None = None) -> Floats | None:
+        """The word's vector, or `default` where the word is unknown."""
+        row = self._known_words().find(word)
+        return default if row is None else self._rows(np.array([row]))[0]
+
+    def vector(self, word: str | int | np.integer[Any]) -> Floats:
+        """The vector of a word or of a row number: (dim,) float32"""
+        return self._rows(np.array([self._row_of(word)])).ravel()
+
+    def lookup(self, ids: npt.ArrayLike) -> Floats:
+        """Row numbers of any shape -> float32 of that shape plus (dim,)"""
+        rows = np.asarray(ids)
+        if rows.size == 0:
+            return np.empty((*rows.shape, self.dim), dtype=np.float32)
+        if not np.issubdtype(rows.dtype, np.integer):
+            raise TypeError(f"row numbers are integers, not {rows.dtype}")
+        if rows.min() < 0 or rows.max() >= len(self):
+            wrong = rows.min() if rows.min() < 0 else rows.max()
+            raise IndexError(f"row {wrong} is not in a table of {len(self)} rows")
+        return self._rows(rows.ravel()).reshape(*rows.shape, self.dim)
+
+    def codes(self, word: str | int | np.integer[Any] | None = None) -> Codes:
+        """A word's (or row's) code: (M,) integers from 0 to K - 1; without a word all codes, (V, M)"""
+        if word is None:
+            return unpack(self.packed, bits=self.scheme.bits, count=self.scheme.codebooks)
+        row = self._row_of(word)
+        return unpack(self.packed[row : row + 1], bits=self.scheme.bits, count=self.scheme.codebooks).ravel()
+
+    def decode(self) -> Floats:
+        """The whole table: (V, dim) float32"""
+        table = np.empty((len(self), self.dim), dtype=np.float32)
+        for start, block in self.blocks():
+            table[start : start + len(block)] = block
+        return table
+
+    def blocks(self, rows: int = BLOCK_ROWS) -> Iterator[tuple[int, Floats]]:
+        """The whole table in pieces: (first row, (up to `rows`, dim) float32)"""
+        for start in range(0, len(self), rows):
+            yield start, self._rows(np.arange(start, min(start + rows, len(self))))
+
+    def _rows(self, rows: npt.NDArray[np.integer[Any]]) -> Floats:
+        """rows (n,) in range -> (n, dim) float32"""
+        codes = unpack(self.packed[rows], bits=self.scheme.bits, count=self.scheme.codebooks)
+        vectors = compose(codes, self._float_codebooks, offsets=self.offsets, dim=self.dim)
+        if self.norms is not None and self.norm_levels is not None:
+            vectors *= self.norm_levels[self.norms[rows]][:, None]
+        return vectors
+
+    @cached_property
+    def _float_codebooks(self) -> Floats:
+        return np.asarray(self.codebooks, dtype=np.float32)
+
+    def _known_words(self) -> Words:
+        if self.words is None:
+            raise TypeError("this table has no words; use lookup(ids)")
+        return self.words
+
+    def _row_of(self, word: str | int | np.integer[Any]) -> int:
+        if isinstance(word, str):
+            return self._known_words().id_of(word)
+        row = int(word)
+        if not 0 <= row < len(self):
+            raise IndexError(f"row {row} is not in a table of {len(self)} rows")
+        return row
+
+    # ---- neighbours
+
+    def most_similar(self, query: str | int | npt.ArrayLike, n: int = 10) -> list[tuple[Any, float]]:
+        """The n rows of highest cosine similarity to a word, a row number or a vector (dim,): (word or row, cosine)
+
+        Works on the codes: one table of products a codebook, then sums of M numbers a row.
+        """
+        itself = self._row_of(query) if isinstance(query, (str, int, np.integer)) else None
+        vector = self._rows(np.array([itself]))[0] if itself is not None else np.asarray(query, dtype=np.float32)
+        if vector.shape != (self.dim,):
+            raise InputError(f"a query vector of shape {vector.shape} does not fit a table of {self.dim} columns")
+        scores = self._cosines(vector)
+        if itself is not None:
+            scores[itself] = -np.inf
+        n = min(n, len(self) - (itself is not None))
+        if n <= 0:
+            return []
+        top = np.argpartition(scores, -n)[-n:]
+        top = top[np.lexsort((top, -scores[top]))]
+        return [(self.words[int(row)] if self.words is not None else int(row), float(scores[row])) for row in top]
+
+    def _cosines(self, vector: Floats) -> Floats:
+        """vector (dim,) -> its cosine with every row, (V,) float32"""
+        length = np.linalg.norm(vector)
+        unit = vector / length if length > 0 else vector
+        books = self._float_codebooks
+        if self.offsets is None:
+            tables = books @ unit
+        else:
+            width = books.shape[2]
+            parts = np.stack([unit[start : start + width] for start in self.offsets])
+            tables = np.einsum("mkw,mw->mk", books, parts)
+        scores = summed_scores(self.packed, tables, bits=self.scheme.bits)
+        scores *= self._inverse_lengths
+        return scores
+
+    @cached_property
+    def _inverse_lengths(self) -> Floats:
+        """1 / |sum of codewords| a row, (V,) float32; 0 for a row of zeros. Norms cancel out of a cosine."""
+        inverse = np.zeros(len(self), dtype=np.float32)
+        for start in range(0, len(self), BLOCK_ROWS):
+            codes = unpack(self.packed[start : start + BLOCK_ROWS], bits=self.scheme.bits, count=self.scheme.codebooks)
+            rows = compose(codes, self._float_codebooks, offsets=self.offsets, dim=self.dim)
+            lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+            np.divide(1, lengths, out=inverse[start : start + len(rows)], where=lengths > 0)
+        return inverse
+
+    # ---- words that came later
+
+    def encode(self, vectors: npt.ArrayLike) -> Codes:
+        """New vectors (n, dim) -> codes (n, M) in these codebooks. The table itself stays as it is."""
+        block = self._checked(vectors)
+        if self.norms is not None:
+            block = normalized(block)
+        if self.offsets is not None:
+            return nearest_codes(block, self._float_codebooks, self.offsets)
+        tables = self._search_tables
+        perturbed = max(1, self.scheme.codebooks // 2)
+        pieces = [
+            encode_rows(
+                block[at : at + tables.block_rows],
+                tables,
+                restarts=ENCODE_RESTARTS,
+                perturbed=perturbed,
+                first_row=at,
+            )
+            for at in range(0, len(block), tables.block_rows)
+        ]
+        return np.concatenate(pieces)
+
+    def add(self, words: Sequence[str], vectors: npt.ArrayLike) -> None:
+        """Append words and their vectors (n, dim), coded in the present codebooks."""
+        known = self._known_words()
+        block = self._checked(vectors)
+        fresh = list(words)
+        if len(fresh) != len(block):
+            raise InputError(f"{len(fresh)} words for {len(block)} vectors")
+        if taken := next((word for word in fresh if word in known), None):
+            raise InputError(f"the word {taken!r} is in the table already")
+        if len(repeats := repeated_rows(fresh)):
+            raise InputError(f"the word {fresh[repeats[0]]!r} stands twice among the new ones")
+        extended = Words.from_text(known.text + Words(fresh).text)
+        packed = pack(self.encode(block), bits=self.scheme.bits)
+        if self.norms is not None and self.norm_levels is not None:
+            lengths = np.linalg.norm(block, axis=1)
+            self.norms = np.concatenate([self.norms, nearest_levels(lengths, self.norm_levels)])
+        self.packed = np.concatenate([self.packed, packed])
+        self.words = extended
+        for cached in ("_inverse_lengths", "_compressed_words"):
+            self.__dict__.pop(cached, None)
+
+    @cached_property
+    def _search_tables(self) -> SearchTables:
+        return SearchTables.of(self._float_codebooks)
+
+    def _checked(self, vectors: npt.ArrayLike) -> Floats:
+        block = np.ascontiguousarray(vectors, dtype=np.float32)
+        if block.ndim != 2 or block.shape[1] != self.dim:
+            raise InputError(f"vectors of shape {block.shape} do not fit a table of {self.dim} columns")
+        if len(bad := np.flatnonzero(~np.isfinite(block).all(axis=1))):
+            raise InputError(f"row {bad[0]}: NaN or infinity among its numbers")
+        return block
+
+    def __repr__(self) -> str:
+        words = "with words" if self.words is not None else "without words"
+        return f"CodedEmbedding({len(self)} rows x {self.dim}, scheme {self.scheme}, {words})"
+
+
+def normalized(block: Floats) -> Floats:
+    """block (n, dim) -> rows of length one; a row of zeros stays zero"""
+    lengths = np.linalg.norm(block, axis=1, keepdims=True)
+    return np.divide(block, np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+def nearest_levels(lengths: Floats, levels: Floats) -> npt.NDArray[np.uint8]:
+    """lengths (n,), levels (up to 256,) -> the index of each length's nearest level, (n,) uint8"""
+    return nearest(lengths[:, None], levels[:, None]).astype(np.uint8)
+
+
+def compress_words(words: Words) -> npt.NDArray[np.uint8]:
+    """The words' text as a zlib stream, which Python and every browser can open: (bytes,) uint8"""
+    return np.frombuffer(zlib.compress(words.text, level=9), dtype=np.uint8)
+
+
+def _decompress_words(stream: npt.NDArray[np.uint8], rows: int) -> Words:
+    # A few bytes can promise gigabytes; no vocabulary has words of a kilobyte each.
+    limit = 1024 * rows + 1
+    try:
+        text = zlib.decompressobj().decompress(stream.tobytes(), limit)
+    except zlib.error as error:
+        raise InputError(f"the words cannot be decompressed ({error})") from None
+    if len(text) == limit:
+        raise InputError(f"the words of {rows} rows take more than {limit - 1} bytes")
+    return Words.from_text(text)
