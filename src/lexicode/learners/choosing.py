@@ -1,0 +1,73 @@
+"""A budget of bytes -> the scheme of the lowest error that fits it, the whole file counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lexicode.coded import compress_words
+from lexicode.errors import SettingError
+from lexicode.learners import make_learner
+from lexicode.learners.additive import MAX_BASIS_VECTORS
+from lexicode.scheme import MAX_CODEBOOKS, CodeScheme
+from lexicode.vectors import Vectors
+
+# The safetensors header and the record of how the file was made.
+HEADER_BYTES = 1024
+NORM_BYTES = 256 * 4
+# Wider codes gain little on real tables and learn slowly; ask for them by --scheme.
+CODEWORDS = (2, 4, 8, 16, 32, 64, 128, 256)
+# A scheme of far fewer bits than another that fits as well is never the better one, so it is not tried.
+WORTH_TRYING = 0.75
+TRIAL_ROWS = 10_000
+
+
+def choose_scheme(vectors: Vectors, budget: int, *, learner: str = "additive", **settings: Any) -> CodeScheme:
+    """Try, on a sample of the rows, each scheme that fills the budget; return the one of the lowest loss."""
+    fitting = schemes_that_fit(
+        vectors, budget, learner=learner, codebook_dtype=settings.get("codebook_dtype", "float16")
+    )
+    most = max(scheme.bits_per_row for scheme in fitting)
+    worth = [scheme for scheme in fitting if scheme.bits_per_row >= WORTH_TRYING * most]
+    if len(worth) == 1:
+        return worth[0]
+    rng = np.random.default_rng(settings.get("seed", 0))
+    rows = min(len(vectors), TRIAL_ROWS)
+    sample = Vectors(vectors.take(np.sort(rng.choice(len(vectors), size=rows, replace=False))))
+    quick = settings | ({"effort": "fast"} if learner == "additive" else {})
+    losses = {}
+    for scheme in worth:
+        trial = make_learner(learner, scheme, **quick)
+        trial.fit(sample)
+        losses[scheme] = trial.curve[-1]
+    return min(worth, key=lambda scheme: losses[scheme])
+
+
+def schemes_that_fit(vectors: Vectors, budget: int, *, learner: str, codebook_dtype: str) -> list[CodeScheme]:
+    """For each width of code, the most codebooks whose file stays within the budget."""
+    words = compress_words(vectors.words).nbytes if vectors.words is not None else 0
+    most = MAX_CODEBOOKS if learner == "additive" else min(MAX_CODEBOOKS, vectors.dim)
+    fitting, smallest = [], None
+    for K in CODEWORDS:
+        for M in range(most, 0, -1):
+            scheme = CodeScheme(codebooks=M, codewords=K)
+            size = words + file_bytes(scheme, len(vectors), vectors.dim, learner=learner, codebook_dtype=codebook_dtype)
+            smallest = size if smallest is None else min(smallest, size)
+            if size <= budget and scheme.basis_vectors <= MAX_BASIS_VECTORS:
+                fitting.append(scheme)
+                break
+    if not fitting:
+        raise SettingError(
+            f"a budget of {budget:,} bytes is too small: the smallest file is {smallest:,} bytes, "
+            f"{words:,} of them for the words"
+        )
+    return fitting
+
+
+def file_bytes(scheme: CodeScheme, rows: int, dim: int, *, learner: str, codebook_dtype: str) -> int:
+    """The file's size without its words."""
+    width = dim if learner == "additive" else -(-dim // scheme.codebooks)
+    codebooks = scheme.basis_vectors * width * np.dtype(codebook_dtype).itemsize
+    norms = rows + NORM_BYTES if learner == "normalized-product" else 0
+    return HEADER_BYTES + rows * scheme.bytes_per_row + codebooks + norms

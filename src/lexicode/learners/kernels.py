@@ -1,0 +1,166 @@
+"""The learner's inner loops, compiled by numba. Each is a plain loop over rows that frees the GIL, so that threads
+can share the rows out; each has its slow twin in numpy (encoding.py, least_squares.py) and a test that they agree.
+
+Codewords are numbered j = k * M + m; see encoding.py for what scores and pull are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Array = npt.NDArray[Any]
+
+
+@njit(nogil=True, cache=True)
+def greedy(scores: Array, codes: Array, pull: Array, errors: Array) -> None:
+    """Choose codes codebook by codebook. At entry scores (n, K*M) are those at no code and errors (n,) are |x|^2;
+    at exit both are those of codes (n, M)."""
+    n, M = codes.shape
+    for i in range(n):
+        row = scores[i]
+        for m in range(M):
+            best = m
+            for j in range(m, row.shape[0], M):
+                if row[j] < row[best]:
+                    best = j
+            errors[i] += row[best]
+            codes[i, m] = best // M
+            _add(row, pull[best])
+
+
+@njit(nogil=True, cache=True)
+def adopt(scores: Array, codes: Array, pull: Array, errors: Array) -> None:
+    """Bring scores and errors of rows at no code, as in `greedy`, to those of the codes (n, M) that are given."""
+    n, M = codes.shape
+    for i in range(n):
+        row = scores[i]
+        for m in range(M):
+            j = np.int64(codes[i, m]) * M + m
+            errors[i] += row[j]
+            _add(row, pull[j])
+
+
+@njit(nogil=True, cache=True)
+def search(
+    scores: Array,
+    codes: Array,
+    pull: Array,
+    errors: Array,
+    tolerance: np.float32,
+    restarts: int,
+    perturbed: int,
+    states: Array,
+    move_limit: int,
+) -> None:
+    """encoding.local_search, row by row. scores (n, K*M), codes (n, M), errors (n,), states (n,) uint64"""
+    n, M = codes.shape
+    K = scores.shape[1] // M
+    kept_scores = np.empty(scores.shape[1], dtype=np.float32)
+    lowest = np.empty(scores.shape[1] // 2, dtype=np.float32)
+    at = np.empty(M, dtype=np.int64)
+    kept_at = np.empty(M, dtype=np.int64)
+    for i in range(n):
+        row = scores[i]
+        state = states[i]
+        for m in range(M):
+            at[m] = np.int64(codes[i, m]) * M + m
+        errors[i] += _descend(row, at, pull, lowest, tolerance, move_limit)
+        for _ in range(restarts):
+            _copy(kept_scores, row)
+            _copy(kept_at, at)
+            gain = np.float32(0)
+            for _ in range(perturbed):
+                state ^= state << np.uint64(13)
+                state ^= state >> np.uint64(7)
+                state ^= state << np.uint64(17)
+                moved = np.int64((state >> np.uint64(33)) % np.uint64(M))
+                new = np.int64((state >> np.uint64(13)) & np.uint64(K - 1)) * M + moved
+                if new != at[moved]:
+                    gain += row[new] - row[at[moved]]
+                    _shift(row, pull[new], pull[at[moved]])
+                    at[moved] = new
+            gain += _descend(row, at, pull, lowest, tolerance, move_limit)
+            if gain < 0:
+                errors[i] += gain
+            else:
+                _copy(row, kept_scores)
+                _copy(at, kept_at)
+        for m in range(M):
+            codes[i, m] = at[m] // M
+
+
+@njit(nogil=True, cache=True)
+def _descend(row: Array, at: Array, pull: Array, lowest: Array, tolerance: np.float32, move_limit: int) -> np.float32:
+    """Make the best single move until none wins more than the tolerance; the change of the squared error."""
+    M = at.shape[0]
+    total = np.float32(0)
+    for _ in range(move_limit):
+        _lowest(row, lowest, M)
+        best, change = -1, -tolerance
+        for m in range(M):
+            difference = lowest[m] - row[at[m]]
+            if difference < change:
+                best, change = m, difference
+        if best < 0:
+            break
+        new = best
+        while row[new] > lowest[best]:
+            new += M
+        total += change
+        _shift(row, pull[new], pull[at[best]])
+        at[best] = new
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _lowest(row: Array, lowest: Array, M: int) -> None:
+    """The lowest score of each codebook into lowest[:M], by folding the row in half: long loops, vector speed."""
+    half = row.shape[0] // 2
+    for j in range(half):
+        a, b = row[j], row[half + j]
+        lowest[j] = a if a < b else b
+    while half > M:
+        half //= 2
+        for j in range(half):
+            a, b = lowest[j], lowest[half + j]
+            lowest[j] = a if a < b else b
+
+
+@njit(nogil=True, cache=True)
+def _add(row: Array, other: Array) -> None:
+    for j in range(row.shape[0]):
+        row[j] += other[j]
+
+
+@njit(nogil=True, cache=True)
+def _shift(row: Array, new: Array, old: Array) -> None:
+    for j in range(row.shape[0]):
+        row[j] += new[j] - old[j]
+
+
+@njit(nogil=True, cache=True)
+def _copy(target: Array, source: Array) -> None:
+    for j in range(target.shape[0]):
+        target[j] = source[j]
+
+
+@njit(nogil=True, cache=True)
+def accumulate(vectors: Array, codes: Array, m: int, sums: Array, counts: Array) -> None:
+    """Codebook m's part of the normal equations, added in row order so that no thread count changes it:
+    sums (K, dim) float64 of the rows that use each codeword; counts (K, K*M) int64 of the codewords used beside it."""
+    n, M = codes.shape
+    for i in range(n):
+        k = codes[i, m]
+        _accumulate_row(sums[k], vectors[i])
+        for other in range(M):
+            counts[k, np.int64(codes[i, other]) * M + other] += 1
+
+
+@njit(nogil=True, cache=True)
+def _accumulate_row(total: Array, row: Array) -> None:
+    for d in range(row.shape[0]):
+        total[d] += row[d]
