@@ -1,0 +1,36 @@
+"""`lexicode export`: a coded file for other tools."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from lexicode.cli import options
+from lexicode.cli.compress import check_target
+from lexicode.cli.console import show, show_json
+from lexicode.coded import CodedEmbedding
+from lexicode.export import FORMATS, export, export_format
+from lexicode.report import readable_bytes
+
+EXAMPLE = options.example("")
+
+Format = Enum("Format", {name: name for name in FORMATS}, type=str)  # type: ignore[misc]
+
+
+def command(
+    file: options.CodedFile,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Its ending names the format.")],
+    format: Annotated[Format | None, typer.Option(help="The format, where the ending does not say.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Write a coded file as word2vec text (.txt, .vec) or binary (.bin), .npy, or the original tool's .codes."""
+    name = export_format(output, None if format is None else str(format.value))
+    check_target(output)
+    written = export(CodedEmbedding.load(file), output, format=name)
+    sizes = {str(path): path.stat().st_size for path in written}
+    if json:
+        show_json({"format": name, "files": sizes})
+    else:
+        show(*(f"{path}: {readable_bytes(size)}" for path, size in sizes.items()))

@@ -1,0 +1,44 @@
+"""`lexicode info`: what a file holds and how it was made."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from lexicode.cli import options
+from lexicode.cli.console import show, show_json
+from lexicode.coded import CodedEmbedding
+from lexicode.report import readable_bytes
+
+EXAMPLE = options.example("")
+
+
+def command(file: options.CodedFile, json: options.Json = False) -> None:
+    """Show what a coded file holds and how it was made."""
+    coded = CodedEmbedding.load(file)
+    sizes = coded.part_bytes | {"file": coded.file_bytes}
+    facts = {
+        "rows": len(coded),
+        "dim": coded.dim,
+        "scheme": str(coded.scheme),
+        "bits_per_row": coded.scheme.bits_per_row,
+        "codebook_dtype": str(coded.codebooks.dtype),
+        "has_words": coded.words is not None,
+        "has_norms": coded.norms is not None,
+    }
+    if json:
+        show_json({"file": file, **facts, "bytes": sizes, "origin": coded.origin})
+        return
+    table = Table(show_header=False, show_edge=False, title=file, title_justify="left")
+    for key, value in facts.items():
+        table.add_row(key.replace("_", " "), _readable(value))
+    for part, size in sizes.items():
+        table.add_row(f"bytes of {part}" if part != "file" else "bytes of the file", readable_bytes(size))
+    for key, value in coded.origin.items():
+        table.add_row(key, ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value))
+    show(table)
+
+
+def _readable(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)

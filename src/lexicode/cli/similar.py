@@ -1,0 +1,33 @@
+"""`lexicode similar`: a word's nearest neighbours."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from lexicode.cli import options
+from lexicode.cli.console import show, show_json
+from lexicode.coded import CodedEmbedding
+
+EXAMPLE = options.example("")
+
+
+def command(
+    file: options.CodedFile,
+    word: Annotated[str, typer.Argument(metavar="WORD", help="A word, or a row number of a table of ids.")],
+    n: Annotated[int, typer.Option("-n", min=1, help="How many neighbours.")] = 10,
+    json: options.Json = False,
+) -> None:
+    """Show the words nearest to a word, by cosine, computed on the codes."""
+    coded = CodedEmbedding.load(file)
+    found = coded.most_similar(options.row_or_word(coded, word), n)
+    if json:
+        neighbours = [{"word": neighbour, "cosine": cosine} for neighbour, cosine in found]
+        show_json({"word": word, "neighbours": neighbours})
+        return
+    table = Table(show_header=False, show_edge=False, box=None)
+    for neighbour, cosine in found:
+        table.add_row(f"{cosine:.4f}", str(neighbour))
+    show(table)
