@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicode.composition import Floats, compose, summed_scores
-from lexicode.encoding import SearchTables, encode_rows, nearest, nearest_codes
+from lexicode.encoding import SearchTables, encode_rows, nearest, nearest_codes, perturbed_codes
 from lexicode.errors import InputError, SettingError
 from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artefact
 from lexicode.packing import Codes, pack, unpack
@@ -300,7 +300,7 @@ class CodedEmbedding:
         if self.offsets is not None:
             return nearest_codes(block, self._float_codebooks, self.offsets)
         tables = self._search_tables
-        perturbed = max(1, self.scheme.codebooks // 2)
+        perturbed = perturbed_codes(self.scheme.codebooks)
         pieces = [
             encode_rows(
                 block[at : at + tables.block_rows],

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats, compose
-from lexicode.encoding import SearchTables, move_limit, row_states
+from lexicode.encoding import SearchTables, move_limit, perturbed_codes, row_states
 from lexicode.errors import SettingError
 from lexicode.learners import kernels
 from lexicode.learners.learner import CommonSettings, check_range, origin, stored, workers
@@ -190,7 +190,7 @@ class AdditiveLearner:
             begin(scores, codes[part], tables.pull, errors[part])
             states = row_states(seed, first_row + np.arange(start, start + len(scores)))
             kernels.search(
-                scores, codes[part], tables.pull, errors[part], tables.tolerance, restarts, _perturbed(M), states,
+                scores, codes[part], tables.pull, errors[part], tables.tolerance, restarts, perturbed_codes(M), states,
                 move_limit(M),
             )  # fmt: skip
 
@@ -225,11 +225,6 @@ class AdditiveLearner:
             report(Progress(stage="encoding", step=step + 1, steps=steps, loss=max(total / stop, 0.0)))
         self.curve.append(total / len(vectors))
         return packed
-
-
-def _perturbed(codebooks: int) -> int:
-    """How many codes a restart changes: half of them found the best codes for the time, from 8 codebooks to 64."""
-    return max(1, codebooks // 2)
 
 
 def _as_codebooks(codewords: npt.NDArray[np.float64], M: int) -> Floats:

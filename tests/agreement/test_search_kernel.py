@@ -1,0 +1,54 @@
+"""The compiled search is the numpy search, move for move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lexicode.composition import compose
+from lexicode.encoding import SearchTables, greedy_codes, local_search, move_limit, row_states
+from lexicode.learners import kernels
+
+
+@pytest.mark.parametrize(("M", "K", "dim"), [(1, 2, 1), (3, 2, 4), (8, 16, 10), (5, 8, 33), (4, 64, 7), (2, 512, 3)])
+@pytest.mark.parametrize("restarts", [0, 5])
+def test_numba_agrees_with_numpy(M: int, K: int, dim: int, restarts: int) -> None:
+    rng = np.random.default_rng(M * K)
+    codebooks = rng.normal(size=(M, K, dim)).astype(np.float32)
+    block = (rng.normal(size=(120, dim)) * np.sqrt(M)).astype(np.float32)
+    tables = SearchTables.of(codebooks)
+    perturbed = max(1, M // 2)
+
+    slow_scores, _ = tables.begin(block)
+    slow = greedy_codes(slow_scores, tables)
+    local_search(slow_scores, slow, tables, restarts=restarts, perturbed=perturbed, seed=9, first_row=50)
+
+    scores, errors = tables.begin(block)
+    codes = np.empty_like(slow)
+    kernels.greedy(scores, codes, tables.pull, errors)
+    states = row_states(9, 50 + np.arange(len(block)))
+    kernels.search(scores, codes, tables.pull, errors, tables.tolerance, restarts, perturbed, states, move_limit(M))
+    assert np.array_equal(codes, slow)
+    assert np.allclose(errors, np.square(block - compose(codes, codebooks)).sum(axis=1), atol=1e-3)
+
+    # Starting from given codes leads to the same scores as arriving at them.
+    again, fresh_errors = tables.begin(block)
+    kernels.adopt(again, codes, tables.pull, fresh_errors)
+    assert np.allclose(again, scores, atol=1e-2)
+    assert np.allclose(fresh_errors, errors, atol=1e-2)
+
+
+def test_normal_equations_agree_with_the_matrix_of_codewords() -> None:
+    rng = np.random.default_rng(4)
+    n, M, K, dim = 200, 3, 4, 5
+    vectors = rng.normal(size=(n, dim)).astype(np.float32)
+    codes = rng.integers(K, size=(n, M)).astype(np.uint8)
+    B = np.zeros((n, K * M))
+    for m in range(M):
+        B[np.arange(n), codes[:, m] * M + m] = 1
+    for m in range(M):
+        sums, counts = np.zeros((K, dim)), np.zeros((K, K * M), dtype=np.int64)
+        kernels.accumulate(vectors, codes, m, sums, counts)
+        own = np.arange(K) * M + m
+        assert np.allclose(sums, (B.T @ vectors.astype(np.float64))[own])
+        assert np.array_equal(counts, (B.T @ B)[own].astype(np.int64))
