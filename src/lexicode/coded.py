@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicode.composition import Floats, compose, summed_scores
-from lexicode.encoding import SearchTables, encode_rows, nearest, nearest_codes, perturbed_codes
+from lexicode.encoding import SearchTables, encode_rows, nearest, nearest_codes
 from lexicode.errors import InputError, SettingError
 from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artefact
 from lexicode.packing import Codes, pack, unpack
@@ -20,8 +20,8 @@ from lexicode.scheme import CodeScheme
 from lexicode.words import Words, repeated_rows
 
 BLOCK_ROWS = 8192
-# A later word is searched for as hard as the thorough learner would: there are few of them.
-ENCODE_RESTARTS = 16
+# Later words are few, so they are searched for long: a millisecond or two each.
+ENCODE_STEPS = 400
 
 
 class CodedEmbedding:
@@ -300,15 +300,8 @@ class CodedEmbedding:
         if self.offsets is not None:
             return nearest_codes(block, self._float_codebooks, self.offsets)
         tables = self._search_tables
-        perturbed = perturbed_codes(self.scheme.codebooks)
         pieces = [
-            encode_rows(
-                block[at : at + tables.block_rows],
-                tables,
-                restarts=ENCODE_RESTARTS,
-                perturbed=perturbed,
-                first_row=at,
-            )
+            encode_rows(block[at : at + tables.block_rows], tables, steps=ENCODE_STEPS, first_row=at)
             for at in range(0, len(block), tables.block_rows)
         ]
         return np.concatenate(pieces)

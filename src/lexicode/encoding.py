@@ -79,13 +79,11 @@ class SearchTables:
         return max(16, BLOCK_SCORES // (self.codebooks * self.codewords))
 
 
-def encode_rows(
-    block: Floats, tables: SearchTables, *, restarts: int, perturbed: int, seed: int = 0, first_row: int = 0
-) -> Codes:
+def encode_rows(block: Floats, tables: SearchTables, *, steps: int, seed: int = 0, first_row: int = 0) -> Codes:
     """block (n, dim) float32 -> codes (n, M): start greedily, then search"""
     scores, _ = tables.begin(block)
     codes = greedy_codes(scores, tables)
-    local_search(scores, codes, tables, restarts=restarts, perturbed=perturbed, seed=seed, first_row=first_row)
+    local_search(scores, codes, tables, steps=steps, states=row_states(seed, first_row + np.arange(len(block))))
     return codes
 
 
@@ -100,37 +98,45 @@ def greedy_codes(scores: Floats, tables: SearchTables) -> Codes:
 
 
 def local_search(
-    scores: Floats,
-    codes: Codes,
-    tables: SearchTables,
-    *,
-    restarts: int,
-    perturbed: int,
-    seed: int,
-    first_row: int,
+    scores: Floats, codes: Codes, tables: SearchTables, *, steps: int, states: npt.NDArray[np.uint64]
 ) -> None:
-    """Lower each row's error in place: descend, then `restarts` times change `perturbed` codes at random, descend
-    again, and keep the result where it is better. scores (n, K*M) hold at entry those of codes (n, M)."""
+    """Better codes (n, M), in place; scores (n, K*M) hold at entry those of the codes, and are used up.
+
+    Descend to a valley; then walk on for `steps` moves, each the best there is though it may lead uphill, while a
+    codebook that has just moved rests for a few steps and so cannot lead straight back (tabu search, Glover 1989).
+    The best code met on the way is the result.
+    """
     M, K = tables.codebooks, tables.codewords
+    rest, more_rest = resting_steps(M)
     rows = np.arange(len(scores))
     at = codes.astype(np.int64) * M + np.arange(M)
-    state = row_states(seed, first_row + rows)
     _descend(scores, at, tables)
-    for _ in range(restarts):
-        old_scores, old_at = scores.copy(), at.copy()
-        gain = np.zeros(len(scores), dtype=np.float32)
-        for _ in range(perturbed):
-            state = next_states(state)
-            m = ((state >> np.uint64(33)) % np.uint64(M)).astype(np.int64)
-            new = ((state >> np.uint64(13)) & np.uint64(K - 1)).astype(np.int64) * M + m
-            old = at[rows, m]
-            gain += scores[rows, new] - scores[rows, old]
-            scores += tables.pull[new] - tables.pull[old]
-            at[rows, m] = new
-        gain += _descend(scores, at, tables)
-        worse = gain >= 0
-        scores[worse], at[worse] = old_scores[worse], old_at[worse]
-    codes[:] = at // M
+    # With its own codewords' scores out of the way, a row's minimum over a codebook is its best move there.
+    own = scores[rows[:, None], at]
+    scores[rows[:, None], at] = np.inf
+    best_at, free_at = at.copy(), np.zeros_like(at)
+    total, best = np.zeros((2, len(scores)), dtype=np.float32)
+    for step in range(steps):
+        change = scores.reshape(-1, K, M).min(axis=1) - own
+        allowed = (free_at <= step) | (total[:, None] + change < (best - tables.tolerance)[:, None])
+        change[~allowed] = np.inf
+        moved = change.argmin(axis=1)
+        active = np.flatnonzero(change[rows, moved] < np.inf)
+        m = moved[active]
+        old = at[active, m]
+        new = scores[active].reshape(-1, K, M)[np.arange(len(active)), :, m].argmin(axis=1) * M + m
+        own_new = scores[active, new]
+        scores[active] += tables.pull[new] - tables.pull[old]
+        own[active] += tables.pull[new[:, None], at[active]] - tables.pull[old[:, None], at[active]]
+        scores[active, old], scores[active, new] = own[active, m], np.inf
+        own[active, m], at[active, m] = own_new, new
+        total[active] += change[active, m]
+        states[active] = next_states(states[active])
+        draws = (states[active] >> np.uint64(33)) % np.uint64(more_rest)
+        free_at[active, m] = step + 1 + rest + draws.astype(np.int64)
+        better = total < best - tables.tolerance
+        best[better], best_at[better] = total[better], at[better]
+    codes[:] = best_at // M
 
 
 def _descend(scores: Floats, at: npt.NDArray[np.int64], tables: SearchTables) -> Floats:
@@ -155,10 +161,9 @@ def _descend(scores: Floats, at: npt.NDArray[np.int64], tables: SearchTables) ->
     return total
 
 
-def perturbed_codes(codebooks: int) -> int:
-    """How many codes a restart changes. Half of them found the best codes for the time, from 8 codebooks to 64;
-    where there are few codebooks, fewer changes than four leave valleys that no restart gets out of."""
-    return min(codebooks, max(4, codebooks // 2))
+def resting_steps(codebooks: int) -> tuple[int, int]:
+    """How long a codebook that has moved stays put: so many steps, and up to so many more, drawn at random."""
+    return 2, 4
 
 
 def move_limit(codebooks: int) -> int:

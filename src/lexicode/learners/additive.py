@@ -9,6 +9,7 @@ large; every row is then encoded in a stream.
 from __future__ import annotations
 
 import hashlib
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -18,12 +19,14 @@ import numpy.typing as npt
 
 from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats, compose
-from lexicode.encoding import SearchTables, move_limit, perturbed_codes, row_states
+from lexicode.encoding import SearchTables, move_limit, resting_steps, row_states
 from lexicode.errors import SettingError
 from lexicode.learners import kernels
 from lexicode.learners.learner import CommonSettings, check_range, origin, stored, workers
 from lexicode.learners.least_squares import NormalEquations
 from lexicode.learners.progress import OnProgress, Progress
+from lexicode.learners.rounds import Rounds
+from lexicode.learners.team import ALONE, Team
 from lexicode.packing import Codes, code_dtype, pack
 from lexicode.scheme import CodeScheme
 from lexicode.vectors import Vectors
@@ -33,30 +36,34 @@ MAX_BASIS_VECTORS = 16_384
 MIN_SAMPLE = 100_000
 SAMPLE_ROWS_PER_CODEWORD = 128
 STREAM_ROWS = 65_536
+# Codes that are given are not shaken up as much as random ones.
+WARM_NOISE = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """rounds of solving and searching; restarts of the search in each round, and of the last search of all rows."""
+    """rounds of solving and searching; steps of the search in each round, and in the last search of all rows."""
 
     rounds: int
-    restarts: int
-    final_restarts: int
+    steps: int
+    final_steps: int
 
 
 EFFORTS = {
-    "fast": Effort(rounds=12, restarts=1, final_restarts=4),
-    "balanced": Effort(rounds=25, restarts=4, final_restarts=16),
-    "thorough": Effort(rounds=80, restarts=8, final_restarts=64),
+    "fast": Effort(rounds=12, steps=20, final_steps=200),
+    "balanced": Effort(rounds=25, steps=60, final_steps=400),
+    "thorough": Effort(rounds=80, steps=200, final_steps=1600),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdditiveSettings(CommonSettings):
-    """effort: fast, balanced or thorough. noise: the first round's, in standard deviations of each column."""
+    """effort: fast, balanced or thorough. noise: the first round's, in standard deviations of each column.
+    checkpoint: a file to keep the state of the rounds in, and to go on from if it is there."""
 
     effort: str = "balanced"
     noise: float = 1.0
+    checkpoint: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,17 +95,33 @@ class AdditiveLearner:
         self.settings = AdditiveSettings(**settings)
         self.curve: list[float] = []
 
-    def fit(self, vectors: Vectors, on_progress: OnProgress | None = None) -> CodedEmbedding:
-        """Learn codebooks and codes for every row of `vectors`."""
+    @property
+    def loss(self) -> float:
+        """The mean squared distance a row of the codes that `fit` returned."""
+        return self.curve[-1]
+
+    def fit(
+        self,
+        vectors: Vectors,
+        on_progress: OnProgress | None = None,
+        *,
+        start: CodedEmbedding | None = None,
+        team: Team = ALONE,
+    ) -> CodedEmbedding:
+        """Learn codebooks and codes for every row of `vectors`; in a team: of this process's rows.
+
+        `start`, codes of the same rows, is where the rounds set out from, without noise that would blur it.
+        """
         self.curve = []
         check_range(vectors, self.settings.codebook_dtype)
         report = on_progress or (lambda progress: None)
-        with workers(self.settings.thread_count) as pool:
-            rows = self._sample(len(vectors))
-            codebooks, codes = self._learn(vectors.take(rows), pool, report)
+        with workers(self.settings.threads_in(team)) as pool:
+            rows = self._sample(len(vectors), team)
+            state = self._begin(vectors, rows, start, team)
+            codebooks = self._learn(vectors.take(rows), state, pool, report, team)
             shipped = stored(codebooks, self.settings.codebook_dtype)
-            warm = codes if len(rows) == len(vectors) else None
-            packed = self._encode_all(vectors, shipped.astype(np.float32), warm, pool, report)
+            warm = state.codes if len(rows) == len(vectors) else (None if start is None else start.codes())
+            packed = self._encode_all(vectors, shipped.astype(np.float32), warm, pool, report, team)
         return CodedEmbedding(
             scheme=self.scheme,
             packed=packed,
@@ -111,67 +134,96 @@ class AdditiveLearner:
     def _effort(self) -> Effort:
         return EFFORTS[self.settings.effort]
 
-    def _sample(self, total: int) -> npt.NDArray[np.int64]:
+    def _sample(self, rows: int, team: Team) -> npt.NDArray[np.int64]:
         """The rows to learn from, ascending: all of them, or as many as pin the codebooks down."""
+        first, total = team.first_row(rows), int(team.total(rows)[0])
         wanted = max(MIN_SAMPLE, SAMPLE_ROWS_PER_CODEWORD * self.scheme.basis_vectors)
         if total <= wanted:
-            return np.arange(total)
+            return np.arange(rows)
         rng = np.random.default_rng([self.settings.seed, 1])
-        return np.sort(rng.choice(total, size=wanted, replace=False))
+        chosen = np.sort(rng.choice(total, size=wanted, replace=False)) - first
+        return chosen[(chosen >= 0) & (chosen < rows)]
 
-    def _learn(self, vectors: Floats, pool: ThreadPoolExecutor, report: OnProgress) -> tuple[Floats, Codes]:
-        """vectors (n, dim) float32, overwritten -> codebooks (M, K, dim) float32, codes (n, M)"""
+    def _begin(
+        self, vectors: Vectors, rows: npt.NDArray[np.int64], start: CodedEmbedding | None, team: Team
+    ) -> Rounds:
+        """The rounds where they were left, or before the first: random codes, or those of `start`."""
         M, K = self.scheme.codebooks, self.scheme.codewords
-        n, dim = vectors.shape
-        # Around its mean a table loses no digits to an offset that all its rows share.
-        mean = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
-        vectors -= mean
-        spread = vectors.std(axis=0, dtype=np.float64).astype(np.float32)
-        rng = np.random.default_rng([self.settings.seed, 2])
-        codes: Codes = rng.integers(0, K, size=(n, M)).astype(code_dtype(self.scheme.bits))
-        errors = np.ones(n, dtype=np.float32)
-        codewords = np.zeros((K * M, dim))
+        rng = np.random.default_rng([self.settings.seed, 2, *team.stream])
+        noise, codes = self.settings.noise, None if start is None else start.codes()[rows]
+        if codes is None:
+            codes = rng.integers(0, K, size=(len(rows), M)).astype(code_dtype(self.scheme.bits))
+        else:
+            noise = min(noise, WARM_NOISE)
+        state = Rounds(codes=codes, codewords=np.zeros((K * M, vectors.dim)), noise=noise, rng=rng)
+        if self.settings.checkpoint is not None:
+            state.keep(self.settings.checkpoint, self._identity(vectors, start, team), team)
+            self.curve = state.curve
+        return state
+
+    def _identity(self, vectors: Vectors, start: CodedEmbedding | None, team: Team) -> dict[str, Any]:
+        """What must not change when a run goes on from a checkpoint."""
+        digests = "".join(team.tell_all(vectors.digest))
+        return {
+            "learner": self.name,
+            "scheme": str(self.scheme),
+            "vectors": hashlib.sha256(digests.encode()).hexdigest(),
+            "processes": team.size,
+            "start": "none" if start is None else "given",
+            **self.settings.record(),
+        }
+
+    def _learn(
+        self, vectors: Floats, state: Rounds, pool: ThreadPoolExecutor, report: OnProgress, team: Team
+    ) -> Floats:
+        """vectors (n, dim) float32, overwritten -> codebooks (M, K, dim) float32; better codes in the state"""
+        M, K = self.scheme.codebooks, self.scheme.codewords
+        first_row = team.first_row(len(vectors))
+        mean, spread = _center(vectors, team)
         rounds = self._effort.rounds
-        for step in range(rounds):
-            heat = self.settings.noise * np.sqrt(1 - (step + 1) / rounds)
-            noisy = _with_noise(vectors, spread * np.float32(heat), [self.settings.seed, 3, step], pool)
-            equations = NormalEquations.of(noisy, codes, K, pool)
-            codewords = equations.solve(codewords)
-            self._revive(codewords, equations.counts, vectors, codes, errors, rng)
-            tables = SearchTables.of(_as_codebooks(codewords, M))
-            errors = self._search(vectors, codes, tables, self._effort.restarts, pool, step=step, warm=True)
-            self.curve.append(float(errors.mean(dtype=np.float64)))
+        for step in range(state.step, rounds):
+            heat = state.noise * np.sqrt(1 - (step + 1) / rounds)
+            seed = [self.settings.seed, 3, step, *team.stream]
+            noisy = _with_noise(vectors, spread * np.float32(heat), seed, pool)
+            equations = NormalEquations.of(noisy, state.codes, K, pool)
+            team.sum(equations.gram, equations.target)
+            state.codewords = equations.solve(state.codewords)
+            self._revive(state, equations.counts, vectors, team)
+            team.agree(state.codewords)
+            tables = SearchTables.of(_as_codebooks(state.codewords, M))
+            state.errors = self._search(
+                vectors, state.codes, tables, self._effort.steps, pool, step=step, warm=True, first_row=first_row
+            )
+            total, count = team.total(float(state.errors.sum(dtype=np.float64)), len(vectors))
+            self.curve.append(total / count)
+            state.finish(step, self.curve, last=step + 1 == rounds)
             report(Progress(stage="learning", step=step + 1, steps=rounds, loss=max(self.curve[-1], 0.0)))
-        codebooks = _as_codebooks(codewords, M)
+        codebooks = _as_codebooks(state.codewords, M)
         codebooks += mean / np.float32(M)
-        return codebooks, codes
+        return codebooks
 
     def _revive(
-        self,
-        codewords: npt.NDArray[np.float64],
-        counts: npt.NDArray[np.float64],
-        vectors: Floats,
-        codes: Codes,
-        errors: Floats,
-        rng: np.random.Generator,
+        self, state: Rounds, counts: npt.NDArray[np.float64], vectors: Floats, team: Team
     ) -> None:
         """Give each codeword that no row uses to a row that is badly coded, so that it makes that row exact."""
         dead = np.flatnonzero(counts == 0)
-        weights = np.maximum(errors.astype(np.float64), 0)
-        if not len(dead) or not weights.sum() > 0:
+        weights = np.maximum(state.errors.astype(np.float64), 0)
+        if not len(dead) or not team.total(weights.sum())[0] > 0:
             return
-        M = codes.shape[1]
-        rows = rng.choice(len(vectors), size=len(dead), p=weights / weights.sum())
+        M, codes, codewords = self.scheme.codebooks, state.codes, state.codewords
+        chances = weights / weights.sum() if weights.sum() > 0 else None
+        rows = state.rng.choice(len(vectors), size=len(dead), p=chances)
         residuals = vectors[rows] - compose(codes[rows], _as_codebooks(codewords, M))
         m = dead % M
-        codewords[dead] = codewords[codes[rows, m].astype(np.int64) * M + m] + residuals
+        offers = codewords[codes[rows, m].astype(np.int64) * M + m] + residuals
+        codewords[dead] = team.pick(offers, weights.sum(), [self.settings.seed, 4, state.step])
 
     def _search(
         self,
         vectors: Floats,
         codes: Codes,
         tables: SearchTables,
-        restarts: int,
+        steps: int,
         pool: ThreadPoolExecutor,
         *,
         step: int,
@@ -190,7 +242,7 @@ class AdditiveLearner:
             begin(scores, codes[part], tables.pull, errors[part])
             states = row_states(seed, first_row + np.arange(start, start + len(scores)))
             kernels.search(
-                scores, codes[part], tables.pull, errors[part], tables.tolerance, restarts, perturbed_codes(M), states,
+                scores, codes[part], tables.pull, errors[part], states, tables.tolerance, steps, *resting_steps(M),
                 move_limit(M),
             )  # fmt: skip
 
@@ -204,11 +256,12 @@ class AdditiveLearner:
         warm: Codes | None,
         pool: ThreadPoolExecutor,
         report: OnProgress,
+        team: Team,
     ) -> npt.NDArray[np.uint8]:
         """Every row's code in the codebooks as they are shipped: (V, bytes_per_row) uint8"""
         tables = SearchTables.of(codebooks)
         packed = np.empty((len(vectors), self.scheme.bytes_per_row), dtype=np.uint8)
-        total, steps = 0.0, -(-len(vectors) // STREAM_ROWS)
+        first_row, total, steps = team.first_row(len(vectors)), 0.0, -(-len(vectors) // STREAM_ROWS)
         for step, (start, block) in enumerate(vectors.blocks(STREAM_ROWS)):
             stop = start + len(block)
             codes = (
@@ -217,14 +270,32 @@ class AdditiveLearner:
                 else warm[start:stop]
             )
             errors = self._search(
-                block, codes, tables, self._effort.final_restarts, pool, step=self._effort.rounds,
-                warm=warm is not None, first_row=start,
+                block, codes, tables, self._effort.final_steps, pool, step=self._effort.rounds,
+                warm=warm is not None, first_row=first_row + start,
             )  # fmt: skip
             packed[start:stop] = pack(codes, bits=self.scheme.bits)
             total += float(errors.sum(dtype=np.float64))
             report(Progress(stage="encoding", step=step + 1, steps=steps, loss=max(total / stop, 0.0)))
-        self.curve.append(total / len(vectors))
+        total, count = team.total(total, len(vectors))
+        self.curve.append(total / count)
         return packed
+
+
+def _center(vectors: Floats, team: Team) -> tuple[Floats, Floats]:
+    """Take the mean off vectors (n, dim), in place; the mean and the columns' standard deviations, (dim,) float32.
+
+    Around its mean a table loses no digits to an offset that all its rows share.
+    """
+    (count,) = team.total(len(vectors))
+    total = vectors.sum(axis=0, dtype=np.float64)
+    team.sum(total)
+    mean = (total / count).astype(np.float32)
+    vectors -= mean
+    total = vectors.sum(axis=0, dtype=np.float64)
+    team.sum(total)
+    squares = np.square(vectors - total / count).sum(axis=0)
+    team.sum(squares)
+    return mean, np.sqrt(squares / count).astype(np.float32)
 
 
 def _as_codebooks(codewords: npt.NDArray[np.float64], M: int) -> Floats:

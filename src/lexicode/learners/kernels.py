@@ -50,47 +50,56 @@ def search(
     codes: Array,
     pull: Array,
     errors: Array,
-    tolerance: np.float32,
-    restarts: int,
-    perturbed: int,
     states: Array,
+    tolerance: np.float32,
+    steps: int,
+    rest: int,
+    more_rest: int,
     move_limit: int,
 ) -> None:
     """encoding.local_search, row by row. scores (n, K*M), codes (n, M), errors (n,), states (n,) uint64"""
     n, M = codes.shape
-    K = scores.shape[1] // M
-    kept_scores = np.empty(scores.shape[1], dtype=np.float32)
     lowest = np.empty(scores.shape[1] // 2, dtype=np.float32)
-    at = np.empty(M, dtype=np.int64)
-    kept_at = np.empty(M, dtype=np.int64)
+    at, best_at, free_at = np.empty(M, dtype=np.int64), np.empty(M, dtype=np.int64), np.empty(M, dtype=np.int64)
+    own = np.empty(M, dtype=np.float32)
     for i in range(n):
-        row = scores[i]
-        state = states[i]
+        row, state = scores[i], states[i]
         for m in range(M):
             at[m] = np.int64(codes[i, m]) * M + m
         errors[i] += _descend(row, at, pull, lowest, tolerance, move_limit)
-        for _ in range(restarts):
-            _copy(kept_scores, row)
-            _copy(kept_at, at)
-            gain = np.float32(0)
-            for _ in range(perturbed):
-                state ^= state << np.uint64(13)
-                state ^= state >> np.uint64(7)
-                state ^= state << np.uint64(17)
-                moved = np.int64((state >> np.uint64(33)) % np.uint64(M))
-                new = np.int64((state >> np.uint64(13)) & np.uint64(K - 1)) * M + moved
-                if new != at[moved]:
-                    gain += row[new] - row[at[moved]]
-                    _shift(row, pull[new], pull[at[moved]])
-                    at[moved] = new
-            gain += _descend(row, at, pull, lowest, tolerance, move_limit)
-            if gain < 0:
-                errors[i] += gain
-            else:
-                _copy(row, kept_scores)
-                _copy(at, kept_at)
         for m in range(M):
-            codes[i, m] = at[m] // M
+            best_at[m], free_at[m] = at[m], 0
+            own[m], row[at[m]] = row[at[m]], np.inf
+        total = best = np.float32(0)
+        for step in range(steps):
+            _lowest(row, lowest, M)
+            moved, change = -1, np.float32(np.inf)
+            for m in range(M):
+                difference = lowest[m] - own[m]
+                if difference < change and (free_at[m] <= step or total + difference < best - tolerance):
+                    moved, change = m, difference
+            if moved < 0:
+                continue
+            new, old = moved, at[moved]
+            while row[new] > lowest[moved]:
+                new += M
+            own_new = row[new]
+            _shift(row, pull[new], pull[old])
+            for m in range(M):
+                own[m] += pull[new, at[m]] - pull[old, at[m]]
+            row[old], row[new] = own[moved], np.inf
+            own[moved], at[moved] = own_new, new
+            total += change
+            state ^= state << np.uint64(13)
+            state ^= state >> np.uint64(7)
+            state ^= state << np.uint64(17)
+            free_at[moved] = step + 1 + rest + np.int64((state >> np.uint64(33)) % np.uint64(more_rest))
+            if total < best - tolerance:
+                best = total
+                _copy(best_at, at)
+        errors[i] += best
+        for m in range(M):
+            codes[i, m] = best_at[m] // M
 
 
 @njit(nogil=True, cache=True)
