@@ -6,36 +6,36 @@ import numpy as np
 import pytest
 
 from lexicode.composition import compose
-from lexicode.encoding import SearchTables, greedy_codes, local_search, move_limit, row_states
+from lexicode.encoding import SearchTables, greedy_codes, local_search, move_limit, resting_steps, row_states
 from lexicode.learners import kernels
 
 
 @pytest.mark.parametrize(("M", "K", "dim"), [(1, 2, 1), (3, 2, 4), (8, 16, 10), (5, 8, 33), (4, 64, 7), (2, 512, 3)])
-@pytest.mark.parametrize("restarts", [0, 5])
-def test_numba_agrees_with_numpy(M: int, K: int, dim: int, restarts: int) -> None:
+@pytest.mark.parametrize("steps", [0, 60])
+def test_numba_agrees_with_numpy(M: int, K: int, dim: int, steps: int) -> None:
     rng = np.random.default_rng(M * K)
     codebooks = rng.normal(size=(M, K, dim)).astype(np.float32)
     block = (rng.normal(size=(120, dim)) * np.sqrt(M)).astype(np.float32)
     tables = SearchTables.of(codebooks)
-    perturbed = max(1, M // 2)
+    states = row_states(9, 50 + np.arange(len(block)))
 
     slow_scores, _ = tables.begin(block)
     slow = greedy_codes(slow_scores, tables)
-    local_search(slow_scores, slow, tables, restarts=restarts, perturbed=perturbed, seed=9, first_row=50)
+    local_search(slow_scores, slow, tables, steps=steps, states=states.copy())
 
     scores, errors = tables.begin(block)
     codes = np.empty_like(slow)
     kernels.greedy(scores, codes, tables.pull, errors)
-    states = row_states(9, 50 + np.arange(len(block)))
-    kernels.search(scores, codes, tables.pull, errors, tables.tolerance, restarts, perturbed, states, move_limit(M))
+    kernels.search(
+        scores, codes, tables.pull, errors, states, tables.tolerance, steps, *resting_steps(M), move_limit(M)
+    )
     assert np.array_equal(codes, slow)
     assert np.allclose(errors, np.square(block - compose(codes, codebooks)).sum(axis=1), atol=1e-3)
 
-    # Starting from given codes leads to the same scores as arriving at them.
+    # Starting from given codes leads to the same errors as arriving at them.
     again, fresh_errors = tables.begin(block)
     kernels.adopt(again, codes, tables.pull, fresh_errors)
-    assert np.allclose(again, scores, atol=1e-2)
-    assert np.allclose(fresh_errors, errors, atol=1e-2)
+    assert np.allclose(fresh_errors, errors, atol=1e-3)
 
 
 def test_normal_equations_agree_with_the_matrix_of_codewords() -> None:

@@ -51,7 +51,7 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(rounds=12, steps=20, final_steps=200),
-    "balanced": Effort(rounds=25, steps=60, final_steps=400),
+    "balanced": Effort(rounds=30, steps=60, final_steps=400),
     "thorough": Effort(rounds=80, steps=200, final_steps=1600),
 }
 
@@ -144,9 +144,7 @@ class AdditiveLearner:
         chosen = np.sort(rng.choice(total, size=wanted, replace=False)) - first
         return chosen[(chosen >= 0) & (chosen < rows)]
 
-    def _begin(
-        self, vectors: Vectors, rows: npt.NDArray[np.int64], start: CodedEmbedding | None, team: Team
-    ) -> Rounds:
+    def _begin(self, vectors: Vectors, rows: npt.NDArray[np.int64], start: CodedEmbedding | None, team: Team) -> Rounds:
         """The rounds where they were left, or before the first: random codes, or those of `start`."""
         M, K = self.scheme.codebooks, self.scheme.codewords
         rng = np.random.default_rng([self.settings.seed, 2, *team.stream])
@@ -202,9 +200,7 @@ class AdditiveLearner:
         codebooks += mean / np.float32(M)
         return codebooks
 
-    def _revive(
-        self, state: Rounds, counts: npt.NDArray[np.float64], vectors: Floats, team: Team
-    ) -> None:
+    def _revive(self, state: Rounds, counts: npt.NDArray[np.float64], vectors: Floats, team: Team) -> None:
         """Give each codeword that no row uses to a row that is badly coded, so that it makes that row exact."""
         dead = np.flatnonzero(counts == 0)
         weights = np.maximum(state.errors.astype(np.float64), 0)
