@@ -9,7 +9,7 @@ import pytest
 
 from lexicode import vectors as module
 from lexicode.errors import InputError, SettingError
-from lexicode.formats import write_npy, write_word2vec_binary, write_word2vec_text, write_words
+from lexicode.formats.writing import write_npy, write_word2vec_binary, write_word2vec_text, write_words
 from lexicode.vectors import Vectors
 from lexicode.words import Words
 

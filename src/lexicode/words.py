@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
@@ -127,6 +126,9 @@ class Words(Sequence[str]):
 
     def close_to(self, word: str, n: int = 3) -> list[str]:
         """Up to n known words spelled like `word`, looked for among the first (most frequent) ones."""
+        # Needed only when a word is unknown, and slow to import.
+        import difflib
+
         length = len(word)
         near = [
             known

@@ -10,7 +10,7 @@ import pytest
 
 from format_samples import MATRIX, WORDS, as_npy, as_npz, as_zip, utf8
 from lexicode.errors import InputError
-from lexicode.formats import read_table
+from lexicode.formats.reading import read_table
 
 
 def npy_with_header(header: bytes, data: bytes = b"") -> bytes:

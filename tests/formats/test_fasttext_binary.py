@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from format_samples import MATRIX, WITH_WORDS, WORDS, as_fasttext_binary
 from lexicode.errors import InputError
-from lexicode.formats import read_table
 from lexicode.formats.fasttext_binary import ngram_hashes
+from lexicode.formats.reading import read_table
 
 SENTENCES = [["der", "Käse", "ist", "gut"], ["日本", "語", "der", "a"], ["Käse", "gut", "a" * 40, "ist"]]
 

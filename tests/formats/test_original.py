@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lexicode.errors import InputError
-from lexicode.formats import read_original_codes, write_original_codes
+from lexicode.formats.original import read_original_codes, write_original_codes
 
 CODES = np.array([[0, 3], [1, 2], [3, 0]])
 CODEBOOKS = np.arange(2 * 4 * 3, dtype=np.float32).reshape(2, 4, 3)

@@ -12,7 +12,7 @@ import pytest
 
 from format_samples import COMPRESSIONS, MATRIX, WITH_WORDS, WITHOUT_WORDS, WORDS, as_npz, utf8
 from lexicode.errors import InputError, SettingError
-from lexicode.formats import read_table
+from lexicode.formats.reading import read_table
 
 WORDS_FILE = "\n".join(WORDS).encode()
 
@@ -53,7 +53,9 @@ def test_standard_input(monkeypatch, kind, compression):
 
 
 def test_standard_input_of_a_process():
-    program = "from lexicode.formats import read_table; t = read_table('-'); raise SystemExit(len(t.matrix) + 40)"
+    program = (
+        "from lexicode.formats.reading import read_table; t = read_table('-'); raise SystemExit(len(t.matrix) + 40)"
+    )
     data = COMPRESSIONS["gz"](WITH_WORDS["word2vec binary"])
     assert subprocess.run([sys.executable, "-c", program], input=data, check=False).returncode == 44
 

@@ -10,7 +10,7 @@ import pytest
 
 from format_samples import COMPRESSIONS, WITH_WORDS, as_zip
 from lexicode.errors import InputError
-from lexicode.formats import read_table
+from lexicode.formats.reading import read_table
 
 # Long enough, and random enough, that damage in its middle is damage to the data.
 TEXT = b"".join(b"word%d %f %f\n" % (n, n * 0.37 % 1, n * 0.61 % 1) for n in range(500))

@@ -10,7 +10,7 @@ from safetensors.numpy import save
 
 from format_samples import MATRIX
 from lexicode.errors import InputError
-from lexicode.formats import read_table
+from lexicode.formats.reading import read_table
 
 
 def with_header(header: object, data: bytes = b"") -> bytes:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexicode.errors import InputError
-from lexicode.formats import read_table, text
+from lexicode.formats import text
+from lexicode.formats.reading import read_table
 from lexicode.formats.streams import Source
 
 GOOD = b"the 1 2 3\nof 4 5 6\nand 7 8 9\n"

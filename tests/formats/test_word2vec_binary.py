@@ -7,7 +7,8 @@ import pytest
 
 from format_samples import WITH_WORDS, as_word2vec_binary
 from lexicode.errors import InputError
-from lexicode.formats import read_table, records
+from lexicode.formats import records
+from lexicode.formats.reading import read_table
 
 FLOATS = np.array([1.5, 0.1], dtype="<f4").tobytes()
 

@@ -7,7 +7,9 @@ import pytest
 from gensim.models import KeyedVectors
 
 from lexicode.errors import InputError
-from lexicode.formats import read_table, write_npy, write_word2vec_binary, write_word2vec_text, write_words, writing
+from lexicode.formats import writing
+from lexicode.formats.reading import read_table
+from lexicode.formats.writing import write_npy, write_word2vec_binary, write_word2vec_text, write_words
 
 WORDS = ["the", "Käse", "日本", "-0.5"]
 # The edges of float32 and values whose shortest text is long.

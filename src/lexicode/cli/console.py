@@ -18,7 +18,8 @@ def show(*parts: RenderableType) -> None:
     """Print results for a person."""
     console = Console(highlight=False, markup=False)
     for part in parts:
-        console.print(part)
+        # Sentences may hold paths to copy: never broken across lines.
+        console.print(part, soft_wrap=isinstance(part, str))
 
 
 def show_json(payload: Mapping[str, Any] | list[Any]) -> None:
@@ -53,6 +54,7 @@ def progress_bar() -> Iterator[OnProgress]:
 
         def update(progress: LearnerProgress) -> None:
             loss = "" if progress.loss is None else f"loss {progress.loss:.4f}"
+            loss += f", {progress.note}" if progress.note else ""
             if progress.stage not in tasks:
                 tasks[progress.stage] = bars.add_task(progress.stage, total=progress.steps, loss="")
             bars.update(tasks[progress.stage], completed=progress.step, total=progress.steps, loss=loss)

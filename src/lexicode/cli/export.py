@@ -14,7 +14,12 @@ from lexicode.coded import CodedEmbedding
 from lexicode.export import FORMATS, export, export_format
 from lexicode.report import readable_bytes
 
-EXAMPLE = options.example("")
+EXAMPLE = options.example(
+    """
+$ lexicode export glove.safetensors -o small.bin
+small.bin: 83.8 MB
+"""
+)
 
 Format = Enum("Format", {name: name for name in FORMATS}, type=str)  # type: ignore[misc]
 

@@ -9,7 +9,20 @@ from lexicode.cli.console import show, show_json
 from lexicode.coded import CodedEmbedding
 from lexicode.report import readable_bytes
 
-EXAMPLE = options.example("")
+EXAMPLE = options.example(
+    """
+$ lexicode info glove.safetensors
+glove.safetensors
+rows                400,000
+dim                 50
+scheme              32x16
+bits per row        128
+codebook dtype      float16
+bytes of the file   8.3 MB
+learner             additive
+...
+"""
+)
 
 
 def command(file: options.CodedFile, json: options.Json = False) -> None:
@@ -29,6 +42,8 @@ def command(file: options.CodedFile, json: options.Json = False) -> None:
         show_json({"file": file, **facts, "bytes": sizes, "origin": coded.origin})
         return
     table = Table(show_header=False, show_edge=False, title=file, title_justify="left")
+    table.add_column()
+    table.add_column(overflow="fold")
     for key, value in facts.items():
         table.add_row(key.replace("_", " "), _readable(value))
     for part, size in sizes.items():

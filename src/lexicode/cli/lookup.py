@@ -10,7 +10,12 @@ from lexicode.cli import options
 from lexicode.cli.console import show_json
 from lexicode.coded import CodedEmbedding
 
-EXAMPLE = options.example("")
+EXAMPLE = options.example(
+    """
+$ lexicode lookup glove.safetensors dog --codes
+dog 0 0 11 6 4 4 5 0 11 11 6 12 3 10 1 3 7 7 15 6 7 2 10 11 1 1 1 12 2 11 14 2
+"""
+)
 
 
 def command(

@@ -6,12 +6,22 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from lexicode.cli import options
 from lexicode.cli.console import show, show_json
 from lexicode.coded import CodedEmbedding
 
-EXAMPLE = options.example("")
+EXAMPLE = options.example(
+    """
+$ lexicode similar glove.safetensors coffee -n 5
+0.7848  drinks
+0.7825  tea
+0.7769  sugar
+0.7757  wine
+0.7707  corn
+"""
+)
 
 
 def command(
@@ -29,5 +39,5 @@ def command(
         return
     table = Table(show_header=False, show_edge=False, box=None)
     for neighbour, cosine in found:
-        table.add_row(f"{cosine:.4f}", str(neighbour))
+        table.add_row(f"{cosine:.4f}", Text(str(neighbour)))
     show(table)

@@ -10,13 +10,8 @@ import numpy as np
 from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats
 from lexicode.errors import InputError, SettingError
-from lexicode.formats import (
-    write_npy,
-    write_original_codes,
-    write_word2vec_binary,
-    write_word2vec_text,
-    write_words,
-)
+from lexicode.formats.original import write_original_codes
+from lexicode.formats.writing import write_npy, write_word2vec_binary, write_word2vec_text, write_words
 
 # Format name -> the endings that imply it.
 FORMATS = {

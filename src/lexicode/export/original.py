@@ -9,7 +9,7 @@ import numpy as np
 
 from lexicode.coded import CodedEmbedding
 from lexicode.errors import InputError
-from lexicode.formats import read_original_codes
+from lexicode.formats.original import read_original_codes
 from lexicode.formats.wordlists import read_words
 from lexicode.packing import pack
 from lexicode.scheme import CodeScheme

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,9 +15,8 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     final = Path(os.path.realpath(target))
     if final.is_dir():
         raise IsADirectoryError(21, "is a directory", str(target))
-    handle, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.", suffix=".tmp")
-    os.close(handle)
-    temporary = Path(name)
+    temporary = final.with_name(f".{final.name[:200]}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    temporary.touch(mode=0o600, exist_ok=False)
     try:
         yield temporary
         with temporary.open("rb+") as file:

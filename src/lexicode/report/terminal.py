@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.table import Table
+from rich.text import Text
 
 from lexicode.evaluation import Measurements
 
@@ -28,7 +29,6 @@ def size_table(sizes: Mapping[str, int]) -> Table:
     rows = [("before: float32 and words", "original")]
     rows += [("codes", "codes"), ("codebooks", "codebooks"), ("words", "words"), ("after: the file", "file")]
     for label, key in rows:
-        # Rich would read a label such as "[x]" as markup; these have none.
         strong = "bold" if key in ("original", "file") else None
         table.add_row(label, f"{sizes[key]:,}", readable_bytes(sizes[key]), style=strong)
     table.add_row("times smaller", f"{sizes['original'] / sizes['file']:.1f}", "", style="bold")
@@ -54,5 +54,6 @@ def neighbour_table(neighbours: Mapping[str, tuple[Sequence[str], Sequence[str]]
     for column in ("word", "before", "after"):
         table.add_column(column)
     for word, (before, after) in neighbours.items():
-        table.add_row(word, ", ".join(before), ", ".join(after))
+        # Text, because a word such as "[red]" would be taken for markup.
+        table.add_row(Text(word), Text(", ".join(before)), Text(", ".join(after)))
     return table
