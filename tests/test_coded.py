@@ -87,6 +87,34 @@ def test_most_similar_at_the_edges() -> None:
     with pytest.raises(InputError, match=r"a query vector of shape \(3,\) does not fit a table of 2 columns"):
         coded.most_similar(np.zeros(3))
     assert len(random_coded("2x4", rows=1, dim=2).most_similar("w0")) == 0
+    with pytest.raises(InputError, match="NaN or infinity has no neighbours"):
+        coded.most_similar([np.nan, 1.0])
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-25, 1.0, 1e30])
+def test_the_length_of_a_query_does_not_matter(scale: float) -> None:
+    coded = random_coded("4x16", rows=50, dim=6)
+    query = np.random.default_rng(2).normal(size=6)
+    plain, scaled = coded.most_similar(query, 5), coded.most_similar(query * scale, 5)
+    assert [row for row, _ in plain] == [row for row, _ in scaled]
+    assert np.allclose([cosine for _, cosine in plain], [cosine for _, cosine in scaled], atol=1e-5)
+
+
+def test_a_row_of_norm_zero_is_near_to_nothing() -> None:
+    plain = random_coded("3x8", rows=10, dim=4)
+    coded = CodedEmbedding(
+        scheme=plain.scheme,
+        packed=plain.packed,
+        codebooks=plain.codebooks,
+        norms=np.array([1] * 9 + [0], dtype=np.uint8),
+        norm_levels=np.array([0.0, 1.0], dtype=np.float32),
+    )
+    assert dict(coded.most_similar(0, 9))[9] == 0
+
+
+def test_words_may_come_as_an_array() -> None:
+    coded = random_coded("3x8", rows=10, dim=4)
+    assert np.array_equal(coded[np.array(["w1", "w2"])], coded.lookup([1, 2]))
 
 
 def test_codes_of_known_rows_are_found_again() -> None:
@@ -119,6 +147,10 @@ def test_add_refuses_what_would_break_the_table() -> None:
         coded.add(["w3"], row)
     with pytest.raises(InputError, match="'x' stands twice"):
         coded.add(["x", "x"], np.zeros((2, 8)))
+    coded.add([""], row)
+    with pytest.raises(InputError, match="'' is in the table already"):
+        coded.add([""], row)
+    coded.add([], np.zeros((0, 8)))
     with pytest.raises(InputError, match="2 words for 1 vectors"):
         coded.add(["x", "y"], row)
     with pytest.raises(InputError, match=r"shape \(1, 7\) do not fit a table of 8 columns"):
@@ -127,7 +159,7 @@ def test_add_refuses_what_would_break_the_table() -> None:
         coded.add(["x"], row * np.nan)
     with pytest.raises(InputError, match="has a line break"):
         coded.add(["x\ny"], row)
-    assert len(coded) == 20
+    assert len(coded) == 21
 
 
 def test_norms_scale_the_sum() -> None:
@@ -160,10 +192,16 @@ def test_norms_scale_the_sum() -> None:
         ({"words": Words(["a"])}, r"1 words for 5 rows of codes"),
         ({"norms": np.zeros(5, np.uint8)}, r"norms and norm_levels come together"),
         ({"norms": np.full(5, 9, np.uint8), "norm_levels": np.ones(3, np.float32)}, r"norms point past the 3"),
-        ({"norms": np.zeros(4, np.uint8), "norm_levels": np.ones(3, np.float32)}, r"norms have shape \(4,\)"),
+        (
+            {"norms": np.zeros(4, np.uint8), "norm_levels": np.ones(3, np.float32)},
+            r"of shape \(4,\), not one byte for each of 5 rows",
+        ),
         ({"offsets": (0, 0), "dim": 4}, r"do not make up 4 columns"),
         ({"offsets": (0, 0, 7), "dim": 9}, r"do not make up 9 columns"),
         ({"dim": 9}, r"do not make up 9 columns"),
+        ({"codebooks": np.full((3, 8, 4), np.nan, np.float32)}, r"finite float16 or float32 numbers are needed"),
+        ({"codebooks": np.zeros((3, 8, 4), np.uint8)}, r"codebooks of uint8; finite float16"),
+        ({"words": Words(["x" * 2_000_000, *"bcde"])}, r"the words of 5 rows take more than 1053696 bytes"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(change: dict[str, object], sentence: str) -> None:

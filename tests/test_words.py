@@ -39,6 +39,14 @@ def test_index_takes_over_after_many_scans() -> None:
     assert words.ids_of([f"w{i}" for i in range(499, -1, -1)]).tolist() == list(range(499, -1, -1))
 
 
+@pytest.mark.parametrize("indexed", [False, True])
+def test_the_first_of_equal_words_counts(indexed: bool) -> None:
+    words = Words(["a", "b", "a"])
+    if indexed:
+        words.index_of_all()
+    assert words.find("a") == 0
+
+
 def test_unknown_word_offers_close_spellings() -> None:
     words = Words(["house", "mouse", "horse", "tree"])
     with pytest.raises(KeyError, match=r"'housse' is not in the vocabulary; close spellings: house"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from lexicode.composition import Floats, compose, summed_scores
 from lexicode.encoding import SearchTables, encode_rows, nearest, nearest_codes
 from lexicode.errors import InputError, SettingError
 from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artefact
-from lexicode.packing import Codes, pack, unpack
+from lexicode.packing import Codes, code_dtype, pack, unpack
 from lexicode.scheme import CodeScheme
 from lexicode.words import Words, repeated_rows
 
@@ -71,6 +72,8 @@ class CodedEmbedding:
                 f"codebooks have shape {self.codebooks.shape}, but scheme {self.scheme} needs ({M}, {K}, dim): "
                 "codes would point past them"
             )
+        if self.codebooks.dtype not in (np.float16, np.float32) or not np.isfinite(self.codebooks).all():
+            raise InputError(f"codebooks of {self.codebooks.dtype}; finite float16 or float32 numbers are needed")
         width = self.codebooks.shape[2]
         starts = (0,) * M if self.offsets is None else self.offsets
         if (
@@ -82,11 +85,18 @@ class CodedEmbedding:
             raise InputError(f"{M} codebooks {width} wide at columns {starts} do not make up {self.dim} columns")
         if self.words is not None and len(self.words) != len(self.packed):
             raise InputError(f"{len(self.words)} words for {len(self.packed)} rows of codes")
+        if self.words is not None and len(self.words.text) > most_text(len(self.words)):
+            raise InputError(f"the words of {len(self.words)} rows take more than {most_text(len(self.words))} bytes")
         if (self.norms is None) != (self.norm_levels is None):
             raise InputError("norms and norm_levels come together or not at all")
         if self.norms is not None and self.norm_levels is not None:
-            if self.norms.shape != (len(self.packed),):
-                raise InputError(f"norms have shape {self.norms.shape} for {len(self.packed)} rows of codes")
+            if self.norms.dtype != np.uint8 or self.norms.shape != (len(self.packed),):
+                raise InputError(
+                    f"norms are {self.norms.dtype} of shape {self.norms.shape}, not one byte for each of "
+                    f"{len(self.packed)} rows"
+                )
+            if self.norm_levels.dtype != np.float32 or not np.isfinite(self.norm_levels).all():
+                raise InputError(f"norm levels of {self.norm_levels.dtype}; finite float32 numbers are needed")
             if self.norm_levels.ndim != 1 or int(self.norms.max()) >= len(self.norm_levels):
                 raise InputError(f"norms point past the {self.norm_levels.size} norm levels")
 
@@ -101,7 +111,7 @@ class CodedEmbedding:
             raise InputError(f"{name}: tensor {sorted(missing)[0]!r} is missing")
         try:
             words = _decompress_words(arrays["words"], len(arrays["codes"])) if "words" in arrays else None
-            return cls(
+            coded = cls(
                 scheme=CodeScheme.parse(str(record.get("scheme"))),
                 packed=arrays["codes"],
                 codebooks=arrays["codebooks"],
@@ -112,9 +122,13 @@ class CodedEmbedding:
                 norm_levels=arrays.get("norm_levels"),
                 origin=record.get("origin"),
             )
+            if words is not None:
+                # As the file has them: compressing the words of a large table again takes half a second.
+                coded._compressed_words = arrays["words"]
+            return coded
         except (InputError, SettingError) as error:
             raise InputError(f"{name}: {error}") from None
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{name}: its record is damaged ({error!r})") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -170,9 +184,10 @@ class CodedEmbedding:
         words = self._known_words()
         if isinstance(word, str):
             return self._rows(np.array([words.id_of(word)])).ravel()
-        if not isinstance(word, Sequence) or not all(isinstance(each, str) for each in word):
+        listed = word.tolist() if isinstance(word, np.ndarray) else word
+        if not isinstance(listed, Sequence) or not all(isinstance(each, str) for each in listed):
             raise TypeError(f"{word!r} is neither a word nor a list of words; for row numbers use lookup(ids)")
-        return self._rows(words.ids_of(word))
+        return self._rows(words.ids_of(listed))
 
     @overload
     def get(self, word: str) -> Floats | None: ...
@@ -238,7 +253,7 @@ class CodedEmbedding:
     def _row_of(self, word: str | int | np.integer[Any]) -> int:
         if isinstance(word, str):
             return self._known_words().id_of(word)
-        row = int(word)
+        row = operator.index(word)
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} is not in a table of {len(self)} rows")
         return row
@@ -251,9 +266,11 @@ class CodedEmbedding:
         Works on the codes: one table of products a codebook, then sums of M numbers a row.
         """
         itself = self._row_of(query) if isinstance(query, (str, int, np.integer)) else None
-        vector = self._rows(np.array([itself]))[0] if itself is not None else np.asarray(query, dtype=np.float32)
+        vector = self.vector(itself) if itself is not None else np.asarray(query, dtype=np.float64)
         if vector.shape != (self.dim,):
             raise InputError(f"a query vector of shape {vector.shape} does not fit a table of {self.dim} columns")
+        if not np.isfinite(vector).all():
+            raise InputError("a query vector with NaN or infinity has no neighbours")
         scores = self._cosines(vector)
         if itself is not None:
             scores[itself] = -np.inf
@@ -264,10 +281,12 @@ class CodedEmbedding:
         top = top[np.lexsort((top, -scores[top]))]
         return [(self.words[int(row)] if self.words is not None else int(row), float(scores[row])) for row in top]
 
-    def _cosines(self, vector: Floats) -> Floats:
+    def _cosines(self, vector: npt.NDArray[np.floating[Any]]) -> Floats:
         """vector (dim,) -> its cosine with every row, (V,) float32"""
-        length = np.linalg.norm(vector)
-        unit = vector / length if length > 0 else vector
+        # In float64, and by its largest number first, so that no square under- or overflows.
+        exact = vector.astype(np.float64)
+        exact /= np.abs(exact).max(initial=0.0) or 1.0
+        unit = (exact / (np.linalg.norm(exact) or 1.0)).astype(np.float32)
         books = self._float_codebooks
         if self.offsets is None:
             tables = books @ unit
@@ -281,13 +300,15 @@ class CodedEmbedding:
 
     @cached_property
     def _inverse_lengths(self) -> Floats:
-        """1 / |sum of codewords| a row, (V,) float32; 0 for a row of zeros. Norms cancel out of a cosine."""
+        """1 / |sum of codewords| a row, (V,) float32; 0 for a row of zeros. Other norms cancel out of a cosine."""
         inverse = np.zeros(len(self), dtype=np.float32)
         for start in range(0, len(self), BLOCK_ROWS):
             codes = unpack(self.packed[start : start + BLOCK_ROWS], bits=self.scheme.bits, count=self.scheme.codebooks)
             rows = compose(codes, self._float_codebooks, offsets=self.offsets, dim=self.dim)
             lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
             np.divide(1, lengths, out=inverse[start : start + len(rows)], where=lengths > 0)
+        if self.norms is not None and self.norm_levels is not None:
+            inverse[self.norm_levels[self.norms] == 0] = 0
         return inverse
 
     # ---- words that came later
@@ -299,6 +320,8 @@ class CodedEmbedding:
             block = normalized(block)
         if self.offsets is not None:
             return nearest_codes(block, self._float_codebooks, self.offsets)
+        if not len(block):
+            return np.empty((0, self.scheme.codebooks), dtype=code_dtype(self.scheme.bits))
         tables = self._search_tables
         pieces = [
             encode_rows(block[at : at + tables.block_rows], tables, steps=ENCODE_STEPS, first_row=at)
@@ -313,8 +336,8 @@ class CodedEmbedding:
         fresh = list(words)
         if len(fresh) != len(block):
             raise InputError(f"{len(fresh)} words for {len(block)} vectors")
-        if taken := next((word for word in fresh if word in known), None):
-            raise InputError(f"the word {taken!r} is in the table already")
+        if taken := [word for word in fresh if word in known]:
+            raise InputError(f"the word {taken[0]!r} is in the table already")
         if len(repeats := repeated_rows(fresh)):
             raise InputError(f"the word {fresh[repeats[0]]!r} stands twice among the new ones")
         extended = Words.from_text(known.text + Words(fresh).text)
@@ -362,7 +385,7 @@ def compress_words(words: Words) -> npt.NDArray[np.uint8]:
 
 def _decompress_words(stream: npt.NDArray[np.uint8], rows: int) -> Words:
     # A few bytes can promise gigabytes; no vocabulary has words of a kilobyte each.
-    limit = 1024 * rows + 1
+    limit = most_text(rows) + 1
     try:
         text = zlib.decompressobj().decompress(stream.tobytes(), limit)
     except zlib.error as error:
@@ -370,3 +393,8 @@ def _decompress_words(stream: npt.NDArray[np.uint8], rows: int) -> Words:
     if len(text) == limit:
         raise InputError(f"the words of {rows} rows take more than {limit - 1} bytes")
     return Words.from_text(text)
+
+
+def most_text(rows: int) -> int:
+    """How many bytes of text the words of so many rows may be."""
+    return 1024 * rows + (1 << 20)

@@ -121,7 +121,10 @@ class Words(Sequence[str]):
     def index_of_all(self) -> dict[str, int]:
         """Every word's row, built once and kept."""
         if self._index is None:
-            self._index = {word: row for row, word in enumerate(self)}
+            self._index = {}
+            for row, word in enumerate(self):
+                # As the scan does, and as `duplicates="first"` says: the first of equal words counts.
+                self._index.setdefault(word, row)
         return self._index
 
     def close_to(self, word: str, n: int = 3) -> list[str]:

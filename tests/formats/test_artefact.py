@@ -49,6 +49,9 @@ def test_same_table_same_bytes(tmp_path: Path) -> None:
     [
         ({"version": 2}, r"format version 2, but this lexicode reads up to 1; pip install -U lexicode"),
         ({"version": "1"}, r"record is damaged"),
+        ({"version": True}, r"record is damaged"),
+        ({"version": 0}, r"the first was 1"),
+        ({"dim": float("inf")}, r"record is damaged"),
         ({"format": "other"}, r"record is damaged"),
         ({"scheme": "4x32"}, r"codes have 2 bytes a row, but scheme 4x32 takes 3"),
         ({"scheme": "4x12"}, r"not a power of two"),
@@ -81,7 +84,7 @@ def test_tensors_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 def test_words_that_would_fill_the_memory_are_refused(tmp_path: Path) -> None:
     bomb = np.frombuffer(zlib.compress(b"a" * 50_000_000), np.uint8)
-    with pytest.raises(InputError, match=r"the words of 5 rows take more than 5120 bytes"):
+    with pytest.raises(InputError, match=r"the words of 5 rows take more than 1053696 bytes"):
         CodedEmbedding.load(rewritten(tmp_path, {}, words=bomb))
 
 

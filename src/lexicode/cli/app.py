@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -44,21 +45,24 @@ def options(
 
 def main() -> None:
     """Run the command line. Bad input is one sentence on standard error and exit code 2, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        # A word that the terminal's encoding lacks is shown escaped, and is no reason to fail.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except LexicodeError as error:
         _fail(str(error), BAD_INPUT)
-    except BrokenPipeError:
-        # The reader of our output has gone (`lexicode ... | head`); say nothing, to it or at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _fail(f"{where}{(error.strerror or str(error)).lower()}", BAD_INPUT)
     except MemoryError:
         _fail("not enough memory for this table; try --limit, or give the matrix as a .npy, which is read in place", 1)
-    except KeyboardInterrupt:
-        _fail("interrupted; nothing was written", INTERRUPTED)
+    except SystemExit as end:
+        # Ctrl-C, by the time it gets here: typer says nothing.
+        if end.code == INTERRUPTED:
+            complain("interrupted")
+        raise
     except Exception as error:
         if os.environ.get("LEXICODE_TRACEBACK"):
             raise

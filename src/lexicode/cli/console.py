@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +17,7 @@ from lexicode.learners.progress import Progress as LearnerProgress
 
 def show(*parts: RenderableType) -> None:
     """Print results for a person."""
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     for part in parts:
         # Sentences may hold paths to copy: never broken across lines.
         console.print(part, soft_wrap=isinstance(part, str))
@@ -24,12 +25,13 @@ def show(*parts: RenderableType) -> None:
 
 def show_json(payload: Mapping[str, Any] | list[Any]) -> None:
     """Print results for a program: one JSON document, words as they are."""
-    Console(highlight=False, markup=False, soft_wrap=True).print(json.dumps(payload, indent=2, ensure_ascii=False))
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(json.dumps(payload, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")
 
 
 def say(sentence: str) -> None:
     """A remark for a person at a terminal; programs that read standard output never see it."""
-    Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(sentence)
+    Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True).print(sentence)
 
 
 def complain(sentence: str) -> None:

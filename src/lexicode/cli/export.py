@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lexicode.cli import options
-from lexicode.cli.compress import check_target
 from lexicode.cli.console import show, show_json
 from lexicode.coded import CodedEmbedding
+from lexicode.errors import SettingError
 from lexicode.export import FORMATS, export, export_format
+from lexicode.formats.atomic import check_target
 from lexicode.report import readable_bytes
 
 EXAMPLE = options.example(
@@ -33,6 +35,8 @@ def command(
     """Write a coded file as word2vec text (.txt, .vec) or binary (.bin), .npy, or the original tool's .codes."""
     name = export_format(output, None if format is None else str(format.value))
     check_target(output)
+    if Path(output).exists() and Path(output).samefile(file):
+        raise SettingError(f"{output} is both read and written; name another file to write")
     written = export(CodedEmbedding.load(file), output, format=name)
     sizes = {str(path): path.stat().st_size for path in written}
     if json:

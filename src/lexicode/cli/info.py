@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.table import Table
 
 from lexicode.cli import options
@@ -28,7 +30,7 @@ learner             additive
 def command(file: options.CodedFile, json: options.Json = False) -> None:
     """Show what a coded file holds and how it was made."""
     coded = CodedEmbedding.load(file)
-    sizes = coded.part_bytes | {"file": coded.file_bytes}
+    sizes = coded.part_bytes | {"file": Path(file).stat().st_size}
     facts = {
         "rows": len(coded),
         "dim": coded.dim,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import Annotated
 
@@ -50,6 +51,8 @@ def row_or_word(coded: CodedEmbedding, text: str) -> str | int:
     """A word of a table that has words; a row number of one that has none."""
     if coded.words is not None:
         return text
-    if not text.isdecimal():
+    if not re.fullmatch(r"[0-9]{1,18}", text):
         raise InputError(f"this table has no words, and {text!r} is no row number")
+    if int(text) >= len(coded):
+        raise InputError(f"row {text} is not in a table of {len(coded)} rows")
     return int(text)

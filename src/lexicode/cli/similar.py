@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from lexicode.cli import options
-from lexicode.cli.console import show, show_json
+from lexicode.cli.console import show_json
 from lexicode.coded import CodedEmbedding
 
 EXAMPLE = options.example(
@@ -37,7 +35,5 @@ def command(
         neighbours = [{"word": neighbour, "cosine": cosine} for neighbour, cosine in found]
         show_json({"word": word, "neighbours": neighbours})
         return
-    table = Table(show_header=False, show_edge=False, box=None)
     for neighbour, cosine in found:
-        table.add_row(f"{cosine:.4f}", Text(str(neighbour)))
-    show(table)
+        typer.echo(f"{cosine:.4f}  {neighbour}")

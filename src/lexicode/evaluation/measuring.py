@@ -33,7 +33,7 @@ class Measurements:
 def evaluate(vectors: Vectors, coded: CodedEmbedding) -> Measurements:
     """Judge a coded embedding against the vectors it was made from."""
     distances = reconstruction(vectors, coded)
-    sizes = size_table(vectors, coded)
+    sizes = {**coded.part_bytes, "file": coded.file_bytes, "original": vectors.original_bytes}
     return Measurements(
         rows=len(coded),
         dim=coded.dim,
@@ -46,8 +46,3 @@ def evaluate(vectors: Vectors, coded: CodedEmbedding) -> Measurements:
         bytes=sizes,
         ratio=sizes["original"] / sizes["file"],
     )
-
-
-def size_table(vectors: Vectors, coded: CodedEmbedding) -> dict[str, int]:
-    """Bytes of each part and of the whole file, beside those of the original."""
-    return {**coded.part_bytes, "file": coded.file_bytes, "original": vectors.original_bytes}

@@ -14,6 +14,7 @@ from lexicode.formats.wordlists import read_words
 from lexicode.packing import pack
 from lexicode.scheme import CodeScheme
 from lexicode.version import VERSION
+from lexicode.words import first_duplicate
 
 
 def from_original(
@@ -30,10 +31,16 @@ def from_original(
         raise InputError(
             f"{os.fspath(path)}: a codeword is too large for float16 codebooks; use codebook_dtype float32"
         )
+    listed = read_words(words) if words is not None else None
+    if listed is not None and (found := first_duplicate(listed)) is not None:
+        row, earlier = found
+        raise InputError(
+            f"{os.fspath(words or '')}: line {row + 1}: the word {listed[row]!r} stands already at line {earlier + 1}"
+        )
     return CodedEmbedding(
         scheme=scheme,
         packed=pack(codes, bits=scheme.bits),
         codebooks=filled.astype(codebook_dtype),
-        words=read_words(words) if words is not None else None,
+        words=listed,
         origin={"learner": "original", "settings": {}, "source": {"file": Path(path).name}, "library": VERSION},
     )

@@ -53,6 +53,8 @@ def _prepared(record: Record, arrays: Arrays) -> tuple[Arrays, dict[str, str]]:
 def read_artefact(path: str | os.PathLike[str]) -> tuple[Record, Arrays]:
     """The record, and the arrays as read-only memory maps."""
     name = os.fspath(path)
+    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        raise InputError(f"{name}: not a regular file, so it cannot be mapped")
     # Open it first: Python's own errors for a missing file or a directory are the clear ones.
     with Path(path).open("rb"):
         pass
@@ -70,10 +72,12 @@ def read_artefact(path: str | os.PathLike[str]) -> tuple[Record, Arrays]:
 def _parse(name: str, text: str) -> Record:
     try:
         record = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict) or record.get("format") != NAME or not isinstance(record.get("version"), int):
+    if not isinstance(record, dict) or record.get("format") != NAME or type(record.get("version")) is not int:
         raise InputError(f"{name}: its {KEY!r} record is damaged")
+    if record["version"] < 1:
+        raise InputError(f"{name}: format version {record['version']}; the first was 1")
     if record["version"] > VERSION:
         raise InputError(
             f"{name}: format version {record['version']}, but this lexicode reads up to {VERSION}; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,8 +14,7 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `target`; when the block ends well, it becomes `target`."""
     # Through a link to the file it names, so that the link survives.
     final = Path(os.path.realpath(target))
-    if final.is_dir():
-        raise IsADirectoryError(21, "is a directory", str(target))
+    check_target(target)
     temporary = final.with_name(f".{final.name[:200]}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
     temporary.touch(mode=0o600, exist_ok=False)
     try:
@@ -28,6 +28,22 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
             temporary.unlink()
         raise
     _sync_folder(final.parent)
+
+
+def check_target(target: str | os.PathLike[str]) -> None:
+    """Refuse what cannot become a file; callers with long work to do ask before they start it."""
+    final = Path(os.path.realpath(target))
+    if not os.fspath(target):
+        raise FileNotFoundError(errno.ENOENT, "the name of the file to write is empty")
+    if final.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a directory", os.fspath(target))
+    if final.exists() and not final.is_file():
+        # Renaming over a device or a pipe would put a plain file in its place.
+        raise OSError(errno.EINVAL, "is not a regular file", os.fspath(target))
+    if not final.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such directory", os.fspath(Path(target).parent))
+    if not os.access(final.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "permission denied", os.fspath(Path(target).parent))
 
 
 def _mode_for(final: Path) -> int:
