@@ -36,19 +36,3 @@ def test_numba_agrees_with_numpy(M: int, K: int, dim: int, steps: int) -> None:
     again, fresh_errors = tables.begin(block)
     kernels.adopt(again, codes, tables.pull, fresh_errors)
     assert np.allclose(fresh_errors, errors, atol=1e-3)
-
-
-def test_normal_equations_agree_with_the_matrix_of_codewords() -> None:
-    rng = np.random.default_rng(4)
-    n, M, K, dim = 200, 3, 4, 5
-    vectors = rng.normal(size=(n, dim)).astype(np.float32)
-    codes = rng.integers(K, size=(n, M)).astype(np.uint8)
-    B = np.zeros((n, K * M))
-    for m in range(M):
-        B[np.arange(n), codes[:, m] * M + m] = 1
-    for m in range(M):
-        sums, counts = np.zeros((K, dim)), np.zeros((K, K * M), dtype=np.int64)
-        kernels.accumulate(vectors, codes, m, sums, counts)
-        own = np.arange(K) * M + m
-        assert np.allclose(sums, (B.T @ vectors.astype(np.float64))[own])
-        assert np.array_equal(counts, (B.T @ B)[own].astype(np.int64))

@@ -158,18 +158,28 @@ def _copy(target: Array, source: Array) -> None:
 
 
 @njit(nogil=True, cache=True)
-def accumulate(vectors: Array, codes: Array, m: int, sums: Array, counts: Array) -> None:
-    """Codebook m's part of the normal equations, added in row order so that no thread count changes it:
-    sums (K, dim) float64 of the rows that use each codeword; counts (K, K*M) int64 of the codewords used beside it."""
-    n, M = codes.shape
-    for i in range(n):
-        k = codes[i, m]
-        _accumulate_row(sums[k], vectors[i])
-        for other in range(M):
-            counts[k, np.int64(codes[i, other]) * M + other] += 1
+def sum_by_codeword(rows: Array, codes: Array, m: int, sums: Array) -> None:
+    """sums (K, dim) float64 of the rows (n, dim) that use each codeword of codebook m, added in row order"""
+    for i in range(rows.shape[0]):
+        _add(sums[codes[i, m]], rows[i])
 
 
 @njit(nogil=True, cache=True)
-def _accumulate_row(total: Array, row: Array) -> None:
-    for d in range(row.shape[0]):
-        total[d] += row[d]
+def count_pairs(codes: Array, m: int, counts: Array) -> None:
+    """counts (K, K*M) float64: in how many rows each codeword of codebook m stands beside each codeword of all"""
+    n, M = codes.shape
+    for i in range(n):
+        row = counts[codes[i, m]]
+        for other in range(M):
+            row[np.int64(codes[i, other]) * M + other] += 1
+
+
+@njit(nogil=True, cache=True)
+def compose_rows(codes: Array, codewords: Array, rows: Array) -> None:
+    """codes (n, M), codewords (K*M, dim) numbered k * M + m -> rows (n, dim), each the sum of its codewords"""
+    n, M = codes.shape
+    for i in range(n):
+        row = rows[i]
+        row[:] = 0
+        for m in range(M):
+            _add(row, codewords[np.int64(codes[i, m]) * M + m])

@@ -1,7 +1,7 @@
 """Codes -> the codebooks that fit them best: one linear least-squares problem.
 
-With B (n, K*M) the 0/1 matrix that says which codewords each row uses, the codebooks C solve (B'B + ridge) C = B'X.
-Both B'B and B'X are sums over rows.
+With B (n, K*M) the 0/1 matrix that says which codewords each row uses, the codewords C solve (B'B + ridge) C = B'X.
+Everything that is needed of the rows is a sum over them, so that several processes add up their shares.
 """
 
 from __future__ import annotations
@@ -13,68 +13,98 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicode.composition import Floats
-from lexicode.learners.kernels import accumulate
+from lexicode.learners import kernels
+from lexicode.learners.team import Team
 from lexicode.packing import Codes
+
+Doubles = npt.NDArray[np.float64]
 
 # Each codebook may take a constant from another, so B'B is singular; a little ridge picks the small solution.
 RIDGE = 1e-4
-# Up to here a direct solve (cubic in K*M) is quicker than conjugate gradients (square, for each of many steps).
+# Up to this many codewords B'B is made and solved directly, which is cubic in them. Beyond, conjugate gradients
+# multiply by B and B' row by row, and B'B, which would be gigabytes, is never made.
 DIRECT_LIMIT = 2048
-GRADIENT_STEPS = 40
+GRADIENT_STEPS = 12
+BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormalEquations:
-    """gram (K*M, K*M) float64 is B'B, target (K*M, dim) float64 is B'X; its diagonal counts each codeword's rows."""
+class LeastSquares:
+    """codes (n, M) of this process's rows; the solution is over all processes' rows."""
 
-    gram: npt.NDArray[np.float64]
-    target: npt.NDArray[np.float64]
+    codes: Codes
+    codewords: int
+    pool: ThreadPoolExecutor
+    team: Team
 
-    @classmethod
-    def of(cls, vectors: Floats, codes: Codes, codewords: int, pool: ThreadPoolExecutor) -> NormalEquations:
-        """vectors (n, dim) float32, codes (n, M)"""
-        M, K, dim = codes.shape[1], codewords, vectors.shape[1]
-        sums = np.zeros((M, K, dim))
-        counts = np.zeros((M, K, K * M), dtype=np.int64)
-        # One codebook is one task: its rows are added up in order, whatever the number of threads.
-        list(pool.map(lambda m: accumulate(vectors, codes, m, sums[m], counts[m]), range(M)))
-        return cls(
-            gram=counts.transpose(1, 0, 2).reshape(K * M, K * M).astype(np.float64),
-            target=sums.transpose(1, 0, 2).reshape(K * M, dim),
-        )
+    def solve(self, vectors: Floats, start: Doubles) -> Doubles:
+        """vectors (n, dim) float32 -> codewords (K*M, dim); `start` is where conjugate gradients set out from"""
+        target = self._summed(vectors)
+        if len(start) <= DIRECT_LIMIT:
+            gram = self._gram()
+            gram.flat[:: len(gram) + 1] += self._ridge
+            return np.asarray(np.linalg.solve(gram, target), dtype=np.float64)
+        return self._conjugate_gradients(target, start)
 
     @property
-    def counts(self) -> npt.NDArray[np.float64]:
+    def counts(self) -> Doubles:
         """How many rows use each codeword: (K*M,)"""
-        return self.gram.diagonal()
+        M, K = self.codes.shape[1], self.codewords
+        counts = np.stack([np.bincount(column, minlength=K) for column in self.codes.T], axis=1).reshape(K * M)
+        total = counts.astype(np.float64)
+        self.team.sum(total)
+        return total
 
-    def solve(self, start: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The codewords (K*M, dim); `start` is where the iterative solver sets out from."""
-        ridge = RIDGE * max(self.counts.mean(), 1.0)
-        gram = self.gram.copy()
-        gram.flat[:: len(gram) + 1] += ridge
-        if len(gram) <= DIRECT_LIMIT:
-            return np.asarray(np.linalg.solve(gram, self.target), dtype=np.float64)
-        return _conjugate_gradients(gram, self.target, start)
+    @property
+    def _ridge(self) -> float:
+        return RIDGE * max(float(self.counts.mean()), 1.0)
 
+    def _summed(self, rows: Floats) -> Doubles:
+        """B' rows: rows (n, dim) -> (K*M, dim), the sum of the rows that use each codeword"""
+        M, K = self.codes.shape[1], self.codewords
+        sums = np.zeros((M, K, rows.shape[1]))
+        # One codebook is one task: its rows are added up in order, whatever the number of threads.
+        list(self.pool.map(lambda m: kernels.sum_by_codeword(rows, self.codes, m, sums[m]), range(M)))
+        total = np.ascontiguousarray(sums.transpose(1, 0, 2)).reshape(K * M, -1)
+        self.team.sum(total)
+        return total
 
-def _conjugate_gradients(
-    gram: npt.NDArray[np.float64], target: npt.NDArray[np.float64], start: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """gram @ C = target, each column by its own Jacobi-preconditioned conjugate gradients, all columns at once."""
-    inverse = 1 / gram.diagonal()[:, None]
-    solution = start.copy()
-    residual = target - gram @ solution
-    scaled = inverse * residual
-    direction = scaled.copy()
-    strength = (residual * scaled).sum(axis=0)
-    tiny = np.finfo(np.float64).tiny
-    for _ in range(GRADIENT_STEPS):
-        image = gram @ direction
-        step = strength / np.maximum((direction * image).sum(axis=0), tiny)
-        solution += step * direction
-        residual -= step * image
+    def _gram(self) -> Doubles:
+        """B'B: (K*M, K*M), how many rows use each pair of codewords"""
+        M, K = self.codes.shape[1], self.codewords
+        counts = np.zeros((M, K, K * M))
+        list(self.pool.map(lambda m: kernels.count_pairs(self.codes, m, counts[m]), range(M)))
+        gram = np.ascontiguousarray(counts.transpose(1, 0, 2)).reshape(K * M, K * M)
+        self.team.sum(gram)
+        return gram
+
+    def _composed(self, codewords: Doubles) -> Floats:
+        """B codewords: (K*M, dim) -> (n, dim) float32, each row's sum"""
+        rows = np.empty((len(self.codes), codewords.shape[1]), dtype=np.float32)
+        single = codewords.astype(np.float32)
+
+        def compose_block(at: int) -> None:
+            kernels.compose_rows(self.codes[at : at + BLOCK_ROWS], single, rows[at : at + BLOCK_ROWS])
+
+        list(self.pool.map(compose_block, range(0, len(rows), BLOCK_ROWS)))
+        return rows
+
+    def _conjugate_gradients(self, target: Doubles, start: Doubles) -> Doubles:
+        """Each column by its own Jacobi-preconditioned conjugate gradients, all columns at once."""
+        ridge = self._ridge
+        inverse = 1 / (self.counts + ridge)[:, None]
+        tiny = np.finfo(np.float64).tiny
+        solution = start.copy()
+        residual = target - self._summed(self._composed(solution)) - ridge * solution
         scaled = inverse * residual
-        before, strength = strength, (residual * scaled).sum(axis=0)
-        direction = scaled + (strength / np.maximum(before, tiny)) * direction
-    return solution
+        direction = scaled.copy()
+        strength = (residual * scaled).sum(axis=0)
+        for _ in range(GRADIENT_STEPS):
+            image = self._summed(self._composed(direction)) + ridge * direction
+            step = strength / np.maximum((direction * image).sum(axis=0), tiny)
+            solution += step * direction
+            residual -= step * image
+            scaled = inverse * residual
+            before, strength = strength, (residual * scaled).sum(axis=0)
+            direction = scaled + (strength / np.maximum(before, tiny)) * direction
+        return solution
