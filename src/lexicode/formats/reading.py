@@ -8,6 +8,7 @@ from dataclasses import replace
 from lexicode.errors import InputError, SettingError
 from lexicode.formats.arrays import read_npy, read_npz
 from lexicode.formats.fasttext_binary import read_fasttext_binary
+from lexicode.formats.pytorch import read_pytorch
 from lexicode.formats.sniffing import Sniffed, sniff
 from lexicode.formats.streams import Source, name_of, open_source
 from lexicode.formats.table import Table
@@ -39,7 +40,7 @@ def read_table(
         raise SettingError(f'spaces={spaces!r} is not known; try "error" or "keep"')
     with open_source(source) as opened:
         sniffed = sniff(opened)
-        if tensor is not None and sniffed.format not in ("npz", "safetensors"):
+        if tensor is not None and sniffed.format not in ("npz", "safetensors", "PyTorch"):
             raise opened.problem(f"is {sniffed.format}, which has no tensors by name; leave out tensor={tensor!r}")
         table = _read(opened, sniffed, tensor, limit, spaces)
         if words is None:
@@ -60,6 +61,8 @@ def _with_words(table: Table, words: Words | None, name: str, limit: int | None)
 
 
 def _read(source: Source, sniffed: Sniffed, tensor: str | None, limit: int | None, spaces: Spaces) -> Table:
+    if sniffed.format == "PyTorch":
+        return read_pytorch(source, tensor=tensor, limit=limit)
     if source.archive is not None:
         return read_npz(source, source.archive, tensor=tensor, limit=limit)
     if sniffed.format == "npy":

@@ -6,15 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from lexicode.formats import arrays, fasttext_binary
+from lexicode.formats import arrays, fasttext_binary, pytorch
 from lexicode.formats.streams import Source
 from lexicode.formats.tensors import starts_like_safetensors
 from lexicode.formats.text import number_of
 from lexicode.formats.wordlists import BYTE_ORDER_MARK
 
-Format = Literal["npy", "npz", "safetensors", "fastText binary", "word2vec binary", "word2vec text", "GloVe text"]
+Format = Literal[
+    "npy", "npz", "safetensors", "PyTorch", "fastText binary", "word2vec binary", "word2vec text", "GloVe text"
+]
 READABLE = (
-    "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, .npy, .npz, .safetensors, "
+    "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, .npy, .npz, .safetensors, PyTorch, "
     "plain or in gzip, bzip2, xz or zip"
 )
 
@@ -36,12 +38,14 @@ class Sniffed:
 def sniff(source: Source) -> Sniffed:
     """Tell the format, and leave the source where its reader begins: behind a header line, if any."""
     if source.archive is not None:
-        return Sniffed(format="npz")
+        return Sniffed(format="PyTorch" if pytorch.holds_pytorch(source.archive) else "npz")
     head = source.peek(HEAD)
     if not head.strip():
         raise source.problem("is empty")
     if head.startswith(arrays.MAGIC):
         return Sniffed(format="npy")
+    if head.startswith(pytorch.LEGACY_MAGIC):
+        return Sniffed(format="PyTorch")
     if head.startswith(fasttext_binary.MAGIC):
         return Sniffed(format="fastText binary")
     if starts_like_safetensors(head):

@@ -42,6 +42,8 @@ OPENERS: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
+# Every PyTorch file is a zip with this member, in a folder of any name.
+PYTORCH_MEMBER = "/data.pkl"
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 
 
@@ -49,7 +51,7 @@ class Source:
     """Bytes in order, with a look ahead, and a name for messages.
 
     `path` and `size` are set when the bytes are those of a plain file, so that it can be memory-mapped;
-    `archive` is set when the content is a zip of `.npy` members, which is what an `.npz` file is.
+    `archive` is set when the content is a zip that is a format of its own: numpy's `.npz`, or a PyTorch file.
     """
 
     def __init__(self, name: str, file: IO[bytes]) -> None:
@@ -171,7 +173,7 @@ def _unpacked(source: Source, stack: ExitStack) -> Source:
 
 
 def _opened_zip(source: Source, stack: ExitStack) -> Source:
-    """The one member of a zip as a source; or, for an `.npz`, the source itself with its archive open."""
+    """The one member of a zip as a source; or, for an `.npz` or a PyTorch file, the source itself with its archive."""
     if source.path is not None:
         file = stack.enter_context(source.path.open("rb"))
     else:
@@ -184,7 +186,8 @@ def _opened_zip(source: Source, stack: ExitStack) -> Source:
     with naming_damage(source.name):
         archive = stack.enter_context(zipfile.ZipFile(file))
     members = [info for info in archive.infolist() if not info.filename.endswith("/")]
-    if members and all(info.filename.endswith(".npy") for info in members):
+    is_npz = bool(members) and all(info.filename.endswith(".npy") for info in members)
+    if is_npz or any(info.filename.endswith(PYTORCH_MEMBER) for info in members):
         source.archive = archive
         return source
     wanted = [info for info in members if _is_content(info.filename)]
