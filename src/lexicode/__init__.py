@@ -11,15 +11,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lexicode.coded import CodedEmbedding
-from lexicode.errors import InputError, LexicodeError, MissingExtraError, SettingError, UnknownWordError, require
+from lexicode.errors import (
+    InputError,
+    LearningError,
+    LexicodeError,
+    MissingExtraError,
+    SettingError,
+    UnknownWordError,
+    require,
+)
 from lexicode.scheme import CodeScheme
-from lexicode.vectors import Vectors
 from lexicode.version import VERSION
 
 if TYPE_CHECKING:
     from lexicode.evaluation import Measurements, evaluate
     from lexicode.learners.additive import AdditiveLearner
+    from lexicode.learners.gumbel import GumbelLearner
     from lexicode.learners.product import ProductLearner
+    from lexicode.vectors import Vectors
 
 __version__ = VERSION
 
@@ -27,7 +36,9 @@ __all__ = [
     "AdditiveLearner",
     "CodeScheme",
     "CodedEmbedding",
+    "GumbelLearner",
     "InputError",
+    "LearningError",
     "LexicodeError",
     "Measurements",
     "MissingExtraError",
@@ -39,20 +50,23 @@ __all__ = [
     "evaluate",
 ]
 
-# Loaded on first use, so that looking words up never waits for a compiler: name -> (module, package it needs).
+# Loaded on first use, so that looking words up never waits for a compiler: name -> (module, what it needs, its extra).
 _LAZY = {
-    "AdditiveLearner": ("lexicode.learners.additive", "numba"),
-    "ProductLearner": ("lexicode.learners.product", "threadpoolctl"),
-    "Measurements": ("lexicode.evaluation", "numpy"),
-    "evaluate": ("lexicode.evaluation", "numpy"),
+    "AdditiveLearner": ("lexicode.learners.additive", "numba", "learn"),
+    "GumbelLearner": ("lexicode.learners.gumbel", "torch", "torch"),
+    "ProductLearner": ("lexicode.learners.product", "threadpoolctl", "learn"),
+    "Vectors": ("lexicode.vectors", None, ""),
+    "Measurements": ("lexicode.evaluation", None, ""),
+    "evaluate": ("lexicode.evaluation", None, ""),
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'lexicode' has no attribute {name!r}")
-    module, needed = _LAZY[name]
-    require(needed, extra="learn")
+    module, needed, extra = _LAZY[name]
+    if needed is not None:
+        require(needed, extra=extra)
     value = getattr(import_module(module), name)
     globals()[name] = value
     return value

@@ -4,6 +4,7 @@ LexicodeError
 ├── SettingError       a setting that breaks a rule, found before any work is done  (ValueError)
 ├── InputError         a file or an array that cannot be used; says where           (ValueError)
 ├── UnknownWordError   a word that the vocabulary lacks; offers close spellings     (KeyError)
+├── LearningError      a learner that cannot go on: it diverged, or lost a process  (RuntimeError)
 └── MissingExtraError  an optional package is absent; names the pip line            (ImportError)
 
 A missing file, a directory in a file's place or a refused permission stays Python's own OSError.
@@ -40,6 +41,10 @@ class UnknownWordError(LexicodeError, KeyError):
         # KeyError would print the repr of its argument; people want the sentence.
         hint = f"; close spellings: {', '.join(self.close)}" if self.close else ""
         return f"{self.word!r} is not in the vocabulary{hint}"
+
+
+class LearningError(LexicodeError, RuntimeError):
+    """A learner that cannot go on."""
 
 
 class MissingExtraError(LexicodeError, ImportError):

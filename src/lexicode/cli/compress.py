@@ -7,34 +7,53 @@ import re
 import time
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from lexicode.cli import options
-from lexicode.cli.console import progress_bar, say, show, show_json
-from lexicode.coded import CodedEmbedding
+from lexicode.cli.compressing import Job, summary
+from lexicode.cli.console import show, show_json
+from lexicode.cli.learner_options import (
+    CheckpointFile,
+    CurveFile,
+    Device,
+    Iterations,
+    OfEffort,
+    OfLoss,
+    ProcessCount,
+    Refine,
+    check_taken,
+    settings_for,
+)
+from lexicode.cli.processes import in_team, joined, run_in_processes
 from lexicode.errors import SettingError
-from lexicode.evaluation.measuring import size_table as measured_sizes
-from lexicode.evaluation.reconstruction import reconstruction
 from lexicode.export import from_original
-from lexicode.learners import LEARNERS, make_learner
-from lexicode.report import size_table
+from lexicode.formats.atomic import check_target
+from lexicode.learners import LEARNERS
+from lexicode.learners.sharing import expand
 from lexicode.scheme import CodeScheme
-from lexicode.vectors import Vectors
 
 DEFAULT_SCHEME = "32x16"
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
-EXAMPLE = options.example("")
+EXAMPLE = options.example(
+    """
+$ lexicode compress glove.6B.50d.txt -o glove.safetensors --scheme 32x16
+glove.safetensors: 400,000 rows x 50, scheme 32x16, 71.3 s
+
+before: float32 and words   83,356,474   83.4 MB
+codes                        6,400,000    6.4 MB
+codebooks                       51,200   51.2 kB
+words                        1,844,619   1.84 MB
+after: the file              8,296,427    8.3 MB
+times smaller                     10.0
+
+loss 0.9029 (mean squared distance a row), mean cosine 0.9785
+"""
+)
 
 LearnerName = Enum("LearnerName", {name: name for name in LEARNERS}, type=str)  # type: ignore[misc]
-
-
-class Effort(str, Enum):
-    fast = "fast"
-    balanced = "balanced"
-    thorough = "thorough"
 
 
 class CodebookDtype(str, Enum):
@@ -43,7 +62,15 @@ class CodebookDtype(str, Enum):
 
 
 def command(
-    vectors: options.VectorFile,
+    vectors: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="VECTORS...",
+            show_default=False,
+            help="GloVe, word2vec, fastText, .npy, .npz or .safetensors; also gz, bz2, xz, zip; - is standard input. "
+            "Several files, or 'part-*.npy', are one table.",
+        ),
+    ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="The .safetensors file to write.")],
     scheme: Annotated[
         str | None,
@@ -56,7 +83,14 @@ def command(
         float | None, typer.Option(metavar="R", help="The best scheme that makes the table R times smaller.")
     ] = None,
     learner: Annotated[LearnerName, typer.Option(help="How codes are learned.")] = LearnerName.additive,  # type: ignore[attr-defined]
-    effort: Annotated[Effort, typer.Option(help="Time for quality; for the additive learner.")] = Effort.balanced,
+    effort: OfEffort = None,
+    iterations: Iterations = None,
+    loss: OfLoss = None,
+    refine: Refine = False,
+    device: Device = None,
+    checkpoint: CheckpointFile = None,
+    curve: CurveFile = None,
+    processes: ProcessCount = 1,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     codebook_dtype: Annotated[CodebookDtype, typer.Option(help="How codebooks are stored.")] = CodebookDtype.float16,
     threads: Annotated[int | None, typer.Option(metavar="N", help="Threads to use; all cores by default.")] = None,
@@ -68,82 +102,61 @@ def command(
     json: options.Json = False,
 ) -> None:
     """Turn a vector file into a small coded one."""
-    check_target(output)
-    started = time.perf_counter()
-    if is_original(vectors):
-        coded = from_original(vectors, words=words, codebook_dtype=codebook_dtype.value)
+    started = time.time()
+    for target in (output, checkpoint, curve):
+        if target is not None:
+            check_target(target)
+            if any(Path(path).exists() and Path(target).exists() and Path(path).samefile(target) for path in vectors):
+                raise SettingError(f"{target} is both read and written; name another file to write")
+    if len(vectors) == 1 and is_original(vectors[0]):
+        if scheme or budget or ratio or limit or str(learner.value) != "additive":
+            raise SettingError(f"{vectors[0]} holds codes already; --scheme and its like have nothing to choose")
+        coded = from_original(vectors[0], words=words, codebook_dtype=codebook_dtype.value)
         coded.save(output)
-        summary = _summary(output, coded, started)
-        show_json(summary) if json else show(f"{output}: {coded!r}, read from the original tool's files")
+        text = f"{output}: {coded!r}, read from the original tool's files"
+        show_json(summary(output, coded, started)) if json else show(text)
         return
-    settings: dict[str, Any] = {"seed": seed, "codebook_dtype": codebook_dtype.value, "threads": threads}
     name = str(learner.value)
-    if name == "additive":
-        settings["effort"] = effort.value
-    # Everything that can be wrong with the settings is found before a byte of the file is read.
-    target = target_size(scheme, budget, ratio)
-    checked = make_learner(name, scheme or DEFAULT_SCHEME, **settings)
-    table = Vectors.load(
-        vectors, words=words, tensor=tensor, limit=limit, duplicates=duplicates.value, spaces=spaces.value
+    settings = {"seed": seed, "codebook_dtype": codebook_dtype.value, "threads": threads} | settings_for(
+        name, effort=effort, iterations=iterations, loss=loss, refine=refine, device=device, checkpoint=checkpoint
     )
-    if table.dropped:
-        say(f"{table.dropped} rows left out, whose words stand in earlier rows")
-    if target is not None:
-        from lexicode.learners.choosing import choose_scheme
-
-        allowed = target if isinstance(target, int) else int(table.original_bytes / target)
-        chosen = choose_scheme(table, allowed, learner=name, **settings)
-        say(f"scheme {chosen}")
-        checked = make_learner(name, chosen, **settings)
-    with progress_bar() as on_progress:
-        coded = checked.fit(table, on_progress)
-    coded.save(output)
-    report(table, output, started, as_json=json)
-
-
-def report(table: Vectors, output: str, started: float, *, as_json: bool) -> None:
-    """Judge what was written, not what was in memory."""
-    coded = CodedEmbedding.load(output)
-    seconds = time.perf_counter() - started
-    measured = reconstruction(table, coded)
-    sizes = measured_sizes(table, coded)
-    if as_json:
-        details = {"loss": measured.loss, "mean_cosine": measured.mean_cosine, "bytes": sizes}
-        show_json(_summary(output, coded, started) | details | {"ratio": sizes["original"] / sizes["file"]})
+    job = Job(
+        paths=tuple(expand(vectors)),
+        output=output,
+        learner=name,
+        scheme=CodeScheme.parse(scheme or DEFAULT_SCHEME),
+        target=target_size(scheme, budget, ratio),
+        settings=settings,
+        reading={
+            "words": words,
+            "tensor": tensor,
+            "limit": limit,
+            "duplicates": duplicates.value,
+            "spaces": spaces.value,
+        },
+        curve=curve,
+        as_json=json,
+        started=started,
+    )
+    # torch's threads spin while they wait, and on a busy machine take the cores from one another: several times slower.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if curve is not None:
+        check_taken(name, "curve")
+    if processes > 1 or in_team():
+        check_taken(name, "processes")
+        if job.target is not None:
+            raise SettingError("--budget and --ratio try schemes in one process; give several a --scheme")
+    if processes > 1 and not in_team():
+        hint = "" if checkpoint is None else f"; the same command goes on from {checkpoint}"
+        run_in_processes(job, processes, hint=hint)
         return
-    show(
-        f"{output}: {len(coded):,} rows x {coded.dim}, scheme {coded.scheme}, {seconds:.1f} s\n",
-        size_table(sizes),
-        f"\nloss {measured.loss:.4f} (mean squared distance a row), mean cosine {measured.mean_cosine:.4f}",
-    )
-
-
-def _summary(output: str, coded: CodedEmbedding, started: float) -> dict[str, Any]:
-    return {
-        "file": output,
-        "rows": len(coded),
-        "dim": coded.dim,
-        "scheme": str(coded.scheme),
-        "learner": coded.origin["learner"],
-        "settings": coded.origin["settings"],
-        "seconds": round(time.perf_counter() - started, 3),
-    }
-
-
-def check_target(output: str) -> None:
-    """A target that cannot be written is found before the work, not after it."""
-    folder = Path(output).resolve().parent
-    if Path(output).is_dir():
-        raise IsADirectoryError(21, "is a directory", output)
-    if not folder.is_dir():
-        raise FileNotFoundError(2, "no such directory", str(Path(output).parent))
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(13, "permission denied", str(Path(output).parent))
+    with joined() as team:
+        job(team)
 
 
 def is_original(path: str) -> bool:
     """Whether this names one of the original tool's two files. Their content is a table of numbers like any other."""
-    return path.endswith((".codes", ".codebook.npy"))
+    return path.lower().endswith((".codes", ".codebook.npy"))
 
 
 def target_size(scheme: str | None, budget: str | None, ratio: float | None) -> int | float | None:
@@ -152,8 +165,8 @@ def target_size(scheme: str | None, budget: str | None, ratio: float | None) -> 
         raise SettingError("--scheme, --budget and --ratio exclude one another; give one of them")
     if scheme is not None:
         CodeScheme.parse(scheme)
-    if ratio is not None and not ratio > 0:
-        raise SettingError(f"--ratio {ratio:g} is not above zero")
+    if ratio is not None and not 1 <= ratio <= 1e6:
+        raise SettingError(f"--ratio {ratio:g} is not between 1 and 1,000,000")
     if budget is not None:
         return parse_bytes(budget)
     return None if ratio is None else float(ratio)
@@ -161,7 +174,7 @@ def target_size(scheme: str | None, budget: str | None, ratio: float | None) -> 
 
 def parse_bytes(text: str) -> int:
     """'2MB' -> 2000000, '1.5MiB' -> 1572864"""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmg]i?)?b?\s*", text, flags=re.IGNORECASE)
+    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmg]i?)?b?\s*", text, flags=re.IGNORECASE)
     if match is None:
         raise SettingError(f"--budget {text!r} is not a size; write 2MB, 500kB or 1.5MiB")
     return int(float(match[1]) * UNITS[(match[2] or "").lower()])

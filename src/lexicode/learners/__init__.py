@@ -10,16 +10,21 @@ if TYPE_CHECKING:
     from lexicode.learners.learner import Learner
     from lexicode.scheme import CodeScheme
 
-LEARNERS = ("additive", "product", "normalized-product")
+LEARNERS = ("additive", "product", "normalized-product", "gumbel")
 
 
 def make_learner(name: str, scheme: CodeScheme | str, **settings: Any) -> Learner:
     """A learner by the name it has on the command line."""
     if name not in LEARNERS:
         raise SettingError(f"learner {name!r} is not one of {', '.join(LEARNERS)}")
-    for package in ("numba", "threadpoolctl"):
-        require(package, extra="learn")
+    require("threadpoolctl", extra="learn")
+    if name == "gumbel":
+        require("torch", extra="torch")
+        from lexicode.learners.gumbel import GumbelLearner
+
+        return GumbelLearner(scheme, **settings)
     if name == "additive":
+        require("numba", extra="learn")
         from lexicode.learners.additive import AdditiveLearner
 
         return AdditiveLearner(scheme, **settings)

@@ -23,7 +23,7 @@ from lexicode.encoding import SearchTables, move_limit, resting_steps, row_state
 from lexicode.errors import SettingError
 from lexicode.learners import kernels
 from lexicode.learners.learner import CommonSettings, check_range, origin, stored, workers
-from lexicode.learners.least_squares import NormalEquations
+from lexicode.learners.least_squares import LeastSquares
 from lexicode.learners.progress import OnProgress, Progress
 from lexicode.learners.rounds import Rounds
 from lexicode.learners.team import ALONE, Team
@@ -36,8 +36,9 @@ MAX_BASIS_VECTORS = 16_384
 MIN_SAMPLE = 100_000
 SAMPLE_ROWS_PER_CODEWORD = 128
 STREAM_ROWS = 65_536
-# Codes that are given are not shaken up as much as random ones.
-WARM_NOISE = 0.0
+NOISE_ROWS = 8192
+# Codes that are given are shaken up less than random ones.
+WARM_NOISE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +111,7 @@ class AdditiveLearner:
     ) -> CodedEmbedding:
         """Learn codebooks and codes for every row of `vectors`; in a team: of this process's rows.
 
-        `start`, codes of the same rows, is where the rounds set out from, without noise that would blur it.
+        `start`, codes of the same rows, is where the rounds set out from, with less noise than random codes get.
         """
         self.curve = []
         check_range(vectors, self.settings.codebook_dtype)
@@ -147,13 +148,22 @@ class AdditiveLearner:
     def _begin(self, vectors: Vectors, rows: npt.NDArray[np.int64], start: CodedEmbedding | None, team: Team) -> Rounds:
         """The rounds where they were left, or before the first: random codes, or those of `start`."""
         M, K = self.scheme.codebooks, self.scheme.codewords
-        rng = np.random.default_rng([self.settings.seed, 2, *team.stream])
-        noise, codes = self.settings.noise, None if start is None else start.codes()[rows]
-        if codes is None:
-            codes = rng.integers(0, K, size=(len(rows), M)).astype(code_dtype(self.scheme.bits))
+        rng = np.random.default_rng([self.settings.seed, 2])
+        first_row, total = team.first_row(len(rows)), int(team.total(len(rows))[0])
+        if start is None:
+            # Every process draws the codes of all rows: then its generator, too, is where one process's would be.
+            drawn = rng.integers(0, K, size=(total, M))[first_row : first_row + len(rows)]
+            codes: Codes = drawn.astype(code_dtype(self.scheme.bits))
         else:
-            noise = min(noise, WARM_NOISE)
-        state = Rounds(codes=codes, codewords=np.zeros((K * M, vectors.dim)), noise=noise, rng=rng)
+            codes = start.codes()[rows]
+        state = Rounds(
+            codes=codes,
+            codewords=np.zeros((K * M, vectors.dim)),
+            noise=self.settings.noise if start is None else min(self.settings.noise, WARM_NOISE),
+            rng=rng,
+            first_row=first_row,
+            total=total,
+        )
         if self.settings.checkpoint is not None:
             state.keep(self.settings.checkpoint, self._identity(vectors, start, team), team)
             self.curve = state.curve
@@ -176,24 +186,22 @@ class AdditiveLearner:
     ) -> Floats:
         """vectors (n, dim) float32, overwritten -> codebooks (M, K, dim) float32; better codes in the state"""
         M, K = self.scheme.codebooks, self.scheme.codewords
-        first_row = team.first_row(len(vectors))
-        mean, spread = _center(vectors, team)
+        mean, spread = _center(vectors, state.total, team)
         rounds = self._effort.rounds
         for step in range(state.step, rounds):
             heat = state.noise * np.sqrt(1 - (step + 1) / rounds)
-            seed = [self.settings.seed, 3, step, *team.stream]
-            noisy = _with_noise(vectors, spread * np.float32(heat), seed, pool)
-            equations = NormalEquations.of(noisy, state.codes, K, pool)
-            team.sum(equations.gram, equations.target)
-            state.codewords = equations.solve(state.codewords)
-            self._revive(state, equations.counts, vectors, team)
+            seed = [self.settings.seed, 3, step]
+            noisy = _with_noise(vectors, spread * np.float32(heat), seed, pool, first_row=state.first_row)
+            squares = LeastSquares(codes=state.codes, codewords=K, pool=pool, team=team)
+            state.codewords = squares.solve(noisy, state.codewords)
+            self._revive(state, squares.counts, vectors, team)
             team.agree(state.codewords)
             tables = SearchTables.of(_as_codebooks(state.codewords, M))
             state.errors = self._search(
-                vectors, state.codes, tables, self._effort.steps, pool, step=step, warm=True, first_row=first_row
+                vectors, state.codes, tables, self._effort.steps, pool, step=step, warm=True, first_row=state.first_row
             )
-            total, count = team.total(float(state.errors.sum(dtype=np.float64)), len(vectors))
-            self.curve.append(total / count)
+            (total,) = team.total(float(state.errors.sum(dtype=np.float64)))
+            self.curve.append(total / state.total)
             state.finish(step, self.curve, last=step + 1 == rounds)
             report(Progress(stage="learning", step=step + 1, steps=rounds, loss=max(self.curve[-1], 0.0)))
         codebooks = _as_codebooks(state.codewords, M)
@@ -203,16 +211,24 @@ class AdditiveLearner:
     def _revive(self, state: Rounds, counts: npt.NDArray[np.float64], vectors: Floats, team: Team) -> None:
         """Give each codeword that no row uses to a row that is badly coded, so that it makes that row exact."""
         dead = np.flatnonzero(counts == 0)
-        weights = np.maximum(state.errors.astype(np.float64), 0)
-        if not len(dead) or not team.total(weights.sum())[0] > 0:
+        if not len(dead):
+            return
+        # All processes draw from all rows' errors alike; the one that holds a row then makes the codeword.
+        own = slice(state.first_row, state.first_row + len(vectors))
+        weights = np.zeros(state.total)
+        weights[own] = np.maximum(state.errors, 0)
+        team.sum(weights)
+        if not weights.sum() > 0:
             return
         M, codes, codewords = self.scheme.codebooks, state.codes, state.codewords
-        chances = weights / weights.sum() if weights.sum() > 0 else None
-        rows = state.rng.choice(len(vectors), size=len(dead), p=chances)
+        rows = state.rng.choice(state.total, size=len(dead), p=weights / weights.sum()) - state.first_row
+        here = (rows >= 0) & (rows < len(vectors))
+        rows, m = rows[here], dead[here] % M
+        made = np.zeros((len(dead), vectors.shape[1]))
         residuals = vectors[rows] - compose(codes[rows], _as_codebooks(codewords, M))
-        m = dead % M
-        offers = codewords[codes[rows, m].astype(np.int64) * M + m] + residuals
-        codewords[dead] = team.pick(offers, weights.sum(), [self.settings.seed, 4, state.step])
+        made[here] = codewords[codes[rows, m].astype(np.int64) * M + m] + residuals
+        team.sum(made)
+        codewords[dead] = made
 
     def _search(
         self,
@@ -277,21 +293,18 @@ class AdditiveLearner:
         return packed
 
 
-def _center(vectors: Floats, team: Team) -> tuple[Floats, Floats]:
-    """Take the mean off vectors (n, dim), in place; the mean and the columns' standard deviations, (dim,) float32.
+def _center(vectors: Floats, total_rows: int, team: Team) -> tuple[Floats, Floats]:
+    """Take the mean of all rows off vectors (n, dim), in place; that mean and the columns' standard deviations,
+    (dim,) float32. Around its mean a table loses no digits to an offset that all its rows share."""
 
-    Around its mean a table loses no digits to an offset that all its rows share.
-    """
-    (count,) = team.total(len(vectors))
-    total = vectors.sum(axis=0, dtype=np.float64)
-    team.sum(total)
-    mean = (total / count).astype(np.float32)
+    def mean_of(block: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
+        total = block.sum(axis=0, dtype=np.float64)
+        team.sum(total)
+        return np.asarray(total / total_rows)
+
+    mean = mean_of(vectors).astype(np.float32)
     vectors -= mean
-    total = vectors.sum(axis=0, dtype=np.float64)
-    team.sum(total)
-    squares = np.square(vectors - total / count).sum(axis=0)
-    team.sum(squares)
-    return mean, np.sqrt(squares / count).astype(np.float32)
+    return mean, np.sqrt(mean_of(np.square(vectors - mean_of(vectors)))).astype(np.float32)
 
 
 def _as_codebooks(codewords: npt.NDArray[np.float64], M: int) -> Floats:
@@ -299,20 +312,29 @@ def _as_codebooks(codewords: npt.NDArray[np.float64], M: int) -> Floats:
     return np.ascontiguousarray(codewords.reshape(-1, M, codewords.shape[1]).transpose(1, 0, 2), dtype=np.float32)
 
 
-def _with_noise(vectors: Floats, spread: Floats, seed: list[int], pool: ThreadPoolExecutor) -> Floats:
-    """vectors (n, dim) plus Gaussian noise of each column's spread (dim,); drawn block by block, so in parallel"""
+def _with_noise(
+    vectors: Floats, spread: Floats, seed: list[int], pool: ThreadPoolExecutor, *, first_row: int
+) -> Floats:
+    """vectors (n, dim) plus Gaussian noise of each column's spread (dim,); drawn block by block, so in parallel.
+
+    Blocks are those of the whole table, of which these rows begin at `first_row`: whoever holds a row draws its noise.
+    """
     if not spread.any():
         return vectors
     noisy = np.empty_like(vectors)
+    behind = first_row + len(vectors)
 
     def fill(block: int) -> None:
-        part = slice(block * STREAM_ROWS // 8, (block + 1) * STREAM_ROWS // 8)
+        start, stop = block * NOISE_ROWS, min((block + 1) * NOISE_ROWS, behind)
         rng = np.random.default_rng([*seed, block])
+        skipped = max(0, first_row - start)
+        rng.standard_normal(size=(skipped, vectors.shape[1]), dtype=np.float32)
+        part = slice(start + skipped - first_row, stop - first_row)
         rng.standard_normal(out=noisy[part], dtype=np.float32)
         noisy[part] *= spread
         noisy[part] += vectors[part]
 
-    list(pool.map(fill, range(-(-len(vectors) // (STREAM_ROWS // 8)))))
+    list(pool.map(fill, range(first_row // NOISE_ROWS, -(-behind // NOISE_ROWS))))
     return noisy
 
 

@@ -10,6 +10,7 @@ from lexicode.coded import compress_words
 from lexicode.errors import SettingError
 from lexicode.learners import make_learner
 from lexicode.learners.additive import MAX_BASIS_VECTORS
+from lexicode.learners.learner import Learner
 from lexicode.scheme import MAX_CODEBOOKS, CodeScheme
 from lexicode.vectors import Vectors
 
@@ -21,6 +22,9 @@ CODEWORDS = (2, 4, 8, 16, 32, 64, 128, 256)
 # A scheme of far fewer bits than another that fits as well is never the better one, so it is not tried.
 WORTH_TRYING = 0.75
 TRIAL_ROWS = 10_000
+# Learners whose codebooks cover all columns, and the settings that they share.
+WHOLE_ROWS = ("additive", "gumbel")
+COMMON = ("seed", "codebook_dtype", "threads")
 
 
 def choose_scheme(vectors: Vectors, budget: int, *, learner: str = "additive", **settings: Any) -> CodeScheme:
@@ -35,26 +39,35 @@ def choose_scheme(vectors: Vectors, budget: int, *, learner: str = "additive", *
     rng = np.random.default_rng(settings.get("seed", 0))
     rows = min(len(vectors), TRIAL_ROWS)
     sample = Vectors(vectors.take(np.sort(rng.choice(len(vectors), size=rows, replace=False))))
-    quick = settings | ({"effort": "fast"} if learner == "additive" else {})
     losses = {}
     for scheme in worth:
-        trial = make_learner(learner, scheme, **quick)
+        trial = _trial(learner, scheme, settings)
         trial.fit(sample)
-        losses[scheme] = trial.curve[-1]
+        losses[scheme] = trial.loss
     return min(worth, key=lambda scheme: losses[scheme])
+
+
+def _trial(learner: str, scheme: CodeScheme, settings: dict[str, Any]) -> Learner:
+    """A learner that is quick. The paper's network is not, so the additive learner ranks the schemes for it."""
+    if learner in WHOLE_ROWS:
+        common = {name: value for name, value in settings.items() if name in COMMON}
+        return make_learner("additive", scheme, effort="fast", **common)
+    return make_learner(learner, scheme, **settings)
 
 
 def schemes_that_fit(vectors: Vectors, budget: int, *, learner: str, codebook_dtype: str) -> list[CodeScheme]:
     """For each width of code, the most codebooks whose file stays within the budget."""
     words = compress_words(vectors.words).nbytes if vectors.words is not None else 0
-    most = MAX_CODEBOOKS if learner == "additive" else min(MAX_CODEBOOKS, vectors.dim)
+    most = MAX_CODEBOOKS if learner in WHOLE_ROWS else min(MAX_CODEBOOKS, vectors.dim)
+    # More codewords than rows could only repeat the rows.
+    most_codewords = min(MAX_BASIS_VECTORS, max(len(vectors), 2))
     fitting, smallest = [], None
     for K in CODEWORDS:
         for M in range(most, 0, -1):
             scheme = CodeScheme(codebooks=M, codewords=K)
             size = words + file_bytes(scheme, len(vectors), vectors.dim, learner=learner, codebook_dtype=codebook_dtype)
             smallest = size if smallest is None else min(smallest, size)
-            if size <= budget and scheme.basis_vectors <= MAX_BASIS_VECTORS:
+            if size <= budget and scheme.basis_vectors <= most_codewords:
                 fitting.append(scheme)
                 break
     if not fitting:
@@ -67,7 +80,9 @@ def schemes_that_fit(vectors: Vectors, budget: int, *, learner: str, codebook_dt
 
 def file_bytes(scheme: CodeScheme, rows: int, dim: int, *, learner: str, codebook_dtype: str) -> int:
     """The file's size without its words."""
-    width = dim if learner == "additive" else -(-dim // scheme.codebooks)
+    width = dim if learner in WHOLE_ROWS else -(-dim // scheme.codebooks)
     codebooks = scheme.basis_vectors * width * np.dtype(codebook_dtype).itemsize
     norms = rows + NORM_BYTES if learner == "normalized-product" else 0
-    return HEADER_BYTES + rows * scheme.bytes_per_row + codebooks + norms
+    # A product code's record names the first column of each codebook.
+    offsets = 0 if learner in WHOLE_ROWS else scheme.codebooks * (len(str(dim)) + 1)
+    return HEADER_BYTES + offsets + rows * scheme.bytes_per_row + codebooks + norms

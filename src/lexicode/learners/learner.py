@@ -17,6 +17,7 @@ from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats
 from lexicode.errors import SettingError
 from lexicode.learners.progress import OnProgress
+from lexicode.learners.team import Team
 from lexicode.scheme import CodeScheme
 from lexicode.vectors import Vectors
 from lexicode.version import VERSION
@@ -34,7 +35,13 @@ class Learner(Protocol):
 
     name: ClassVar[str]
     scheme: CodeScheme
-    curve: list[float]
+    # What it noted as it learned; each learner says what.
+    curve: list[Any]
+
+    @property
+    def loss(self) -> float:
+        """The mean squared distance a row of what `fit` returned."""
+        ...
 
     def fit(self, vectors: Vectors, on_progress: OnProgress | None = None) -> CodedEmbedding: ...
 
@@ -63,6 +70,10 @@ class CommonSettings:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1
+
+    def threads_in(self, team: Team) -> int:
+        """The threads asked for, or this process's share of the machine's."""
+        return self.threads or max(1, self.thread_count // team.size_here)
 
     def record(self) -> dict[str, Any]:
         """What the artefact remembers. Threads stay out: they change no byte of the result."""

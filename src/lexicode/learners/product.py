@@ -50,6 +50,11 @@ class ProductLearner:
         self.settings = ProductSettings(**settings)
         self.curve: list[float] = []
 
+    @property
+    def loss(self) -> float:
+        """The mean squared distance a row of the codes that `fit` returned."""
+        return self.curve[-1]
+
     def fit(self, vectors: Vectors, on_progress: OnProgress | None = None) -> CodedEmbedding:
         """Learn codebooks and codes for every row of `vectors`."""
         report = on_progress or (lambda progress: None)

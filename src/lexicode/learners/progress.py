@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """One step of a learner: `loss` is the mean squared distance a row, None while there is none yet."""
+    """One step of a learner: `loss` is the mean squared distance a row, None while there is none yet; `note` is what
+    else there is to show."""
 
     stage: str
     step: int
     steps: int
     loss: float | None
+    note: str = ""
 
 
 OnProgress = Callable[[Progress], None]
