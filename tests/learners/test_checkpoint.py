@@ -101,11 +101,11 @@ def test_a_team_goes_on_to_the_same_bytes(clustered: Vectors, tmp_path: Path, mo
 
 
 def test_codes_that_are_given_are_where_it_sets_out(clustered: Vectors) -> None:
-    """One round of the quickest search from good codes keeps them good; from random ones it could not."""
+    """After one round from good codes they are good still; from random ones they could not be."""
     good = AdditiveLearner("5x8", effort="balanced")
     start = good.fit(clustered)
     warm, cold = AdditiveLearner("5x8", effort="fast", seed=1), AdditiveLearner("5x8", effort="fast", seed=1)
     warm.fit(clustered, start=start)
     cold.fit(clustered)
-    assert warm.curve[0] < 1.1 * good.loss
     assert warm.curve[0] < 0.7 * cold.curve[0]
+    assert warm.loss < 1.1 * good.loss

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from enum import Enum
@@ -138,8 +137,6 @@ def command(
         as_json=json,
         started=started,
     )
-    # torch's threads spin while they wait, and on a busy machine take the cores from one another: several times slower.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if curve is not None:
         check_taken(name, "curve")
     if processes > 1 or in_team():
