@@ -22,17 +22,20 @@ class Spaces(str, Enum):
     keep = "keep"
 
 
+READABLE = "GloVe, word2vec, fastText, .npy, .npz, .safetensors or PyTorch; also gz, bz2, xz, zip; - is standard input."
 VectorFile = Annotated[
     str,
     typer.Argument(
         metavar="VECTORS",
         show_default=False,
-        help="GloVe, word2vec, fastText, .npy, .npz or .safetensors; also gz, bz2, xz, zip; - is standard input.",
+        help=READABLE,
     ),
 ]
 CodedFile = Annotated[str, typer.Argument(metavar="FILE", show_default=False, help="A file that lexicode made.")]
 WordsFile = Annotated[str | None, typer.Option("--words", metavar="FILE", help="The rows' words, one a line.")]
-Tensor = Annotated[str | None, typer.Option("--tensor", metavar="NAME", help="Which tensor of a .safetensors file.")]
+Tensor = Annotated[
+    str | None, typer.Option("--tensor", metavar="NAME", help="Which tensor of a .safetensors, .npz or PyTorch file.")
+]
 Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Read the first N rows only.")]
 OnDuplicates = Annotated[
     Duplicates, typer.Option("--duplicates", help="A word that stands twice: an error, or keep the first.")
