@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 SCRIPT = """
+import os
 import sys
 import numpy as np
 import torch
@@ -39,14 +40,17 @@ if whole is not None:
     assert whole.tolist() == [[0, 1], [100, 101], [102, 103], [200, 201], [202, 203], [204, 205]]
 back = team.scatter(whole, rank + 1)
 assert back.tolist() == rows.tolist() and back.dtype == np.uint16
-if rank == 2:
-    sys.stdout.write("leaving")
-    sys.exit(7)
 try:
-    while True:
-        team.total(1.0)
+    if rank == 2:
+        sys.stdout.write("leaving")
+    else:
+        while True:
+            team.total(1.0)
 except LearningError as error:
     sys.stdout.write(str(error))
+# As the command's processes do: an orderly end may abort in torch's threads, which still hold the lost connection.
+sys.stdout.flush()
+os._exit(7)
 """
 
 
