@@ -23,9 +23,12 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.chmod(_mode_for(final))
         temporary.replace(final)
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             temporary.unlink()
+        # A full disk names no file; the one that was wanted is the one to tell of.
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = os.fspath(target)
         raise
     _sync_folder(final.parent)
 
