@@ -15,7 +15,7 @@ FILES = sorted(FOLDER.glob("*.safetensors"))
 
 
 def test_golden_files_are_there() -> None:
-    assert len(FILES) == 4
+    assert len(FILES) == 5
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

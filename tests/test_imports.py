@@ -17,7 +17,7 @@ STEPS = [
     {"errors", "version"},
     {"scheme", "packing", "words"},
     {"formats"},
-    {"composition", "encoding"},
+    {"composition", "encoding", "exact"},
     {"vectors", "coded"},
     {"learners", "torch", "export"},
     {"evaluation"},

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from lexicode.composition import Floats, compose, summed_scores
 from lexicode.encoding import SearchTables, encode_rows, nearest, nearest_codes
 from lexicode.errors import InputError, SettingError
+from lexicode.exact import ExactRows
 from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artefact
 from lexicode.packing import Codes, code_dtype, pack, unpack
 from lexicode.scheme import CodeScheme
@@ -42,10 +43,13 @@ class CodedEmbedding:
         words: Words | None = None,
         norms: npt.NDArray[np.uint8] | None = None,
         norm_levels: npt.NDArray[np.float32] | None = None,
+        exact_ids: npt.NDArray[np.uint32] | None = None,
+        exact_rows: npt.NDArray[np.floating[Any]] | None = None,
         origin: Mapping[str, Any] | None = None,
     ) -> None:
         """packed (V, bytes_per_row) uint8; codebooks (M, K, width) float16 or float32; norms (V,) uint8 that
-        point into norm_levels (up to 256,) float32; offsets: the first column that each codebook covers"""
+        point into norm_levels (up to 256,) float32; offsets: the first column that each codebook covers;
+        exact_ids (E,) uint32 and exact_rows (E, dim): rows that are kept as they are"""
         self.scheme = scheme
         self.packed = packed
         self.codebooks = codebooks
@@ -54,6 +58,11 @@ class CodedEmbedding:
         self.words = words
         self.norms = norms
         self.norm_levels = norm_levels
+        if (exact_ids is None) != (exact_rows is None):
+            raise InputError("exact_ids and exact_rows come together or not at all")
+        self.exact = None
+        if exact_ids is not None and exact_rows is not None and len(exact_ids):
+            self.exact = ExactRows(ids=exact_ids, rows=exact_rows)
         # Who made it and from what: learner, settings, seed, the source's hash. For people, not for look-up.
         self.origin = dict(origin or {})
         self._check()
@@ -99,6 +108,8 @@ class CodedEmbedding:
                 raise InputError(f"norm levels of {self.norm_levels.dtype}; finite float32 numbers are needed")
             if self.norm_levels.ndim != 1 or int(self.norms.max()) >= len(self.norm_levels):
                 raise InputError(f"norms point past the {self.norm_levels.size} norm levels")
+        if self.exact is not None:
+            self.exact.check(table_rows=len(self.packed), dim=self.dim)
 
     # ---- files
 
@@ -120,6 +131,8 @@ class CodedEmbedding:
                 words=words,
                 norms=arrays.get("norms"),
                 norm_levels=arrays.get("norm_levels"),
+                exact_ids=arrays.get("exact_ids"),
+                exact_rows=arrays.get("exact_rows"),
                 origin=record.get("origin"),
             )
             if words is not None:
@@ -145,6 +158,8 @@ class CodedEmbedding:
             arrays["words"] = self._compressed_words
         if self.norms is not None and self.norm_levels is not None:
             arrays |= {"norms": self.norms, "norm_levels": self.norm_levels}
+        if self.exact is not None:
+            arrays |= {"exact_ids": self.exact.ids, "exact_rows": self.exact.rows}
         return record, arrays
 
     @property
@@ -161,6 +176,7 @@ class CodedEmbedding:
             "codes": self.packed.nbytes + norms,
             "codebooks": self.codebooks.nbytes + levels,
             "words": self._compressed_words.nbytes if self.words is not None else 0,
+            "exact": self.exact.nbytes if self.exact is not None else 0,
         }
 
     @cached_property
@@ -239,6 +255,8 @@ class CodedEmbedding:
         vectors = compose(codes, self._float_codebooks, offsets=self.offsets, dim=self.dim)
         if self.norms is not None and self.norm_levels is not None:
             vectors *= self.norm_levels[self.norms[rows]][:, None]
+        if self.exact is not None:
+            self.exact.put_into(vectors, rows)
         return vectors
 
     @cached_property
@@ -295,6 +313,8 @@ class CodedEmbedding:
             parts = np.stack([unit[start : start + width] for start in self.offsets])
             tables = np.einsum("mkw,mw->mk", books, parts)
         scores = summed_scores(self.packed, tables, bits=self.scheme.bits)
+        if self.exact is not None:
+            scores[self.exact.ids] = self.exact.rows @ unit
         scores *= self._inverse_lengths
         return scores
 
@@ -309,6 +329,9 @@ class CodedEmbedding:
             np.divide(1, lengths, out=inverse[start : start + len(rows)], where=lengths > 0)
         if self.norms is not None and self.norm_levels is not None:
             inverse[self.norm_levels[self.norms] == 0] = 0
+        if self.exact is not None:
+            lengths = np.linalg.norm(self.exact.rows.astype(np.float32), axis=1)
+            inverse[self.exact.ids] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         return inverse
 
     # ---- words that came later

@@ -21,8 +21,8 @@ VERSION = 1
 # One key: safetensors writes its keys in no fixed order, and the same table must give the same bytes.
 KEY = "lexicode"
 
-DTYPES = {"U8": np.uint8, "F16": np.float16, "F32": np.float32}
-TENSORS = {"codes", "codebooks", "words", "norms", "norm_levels"}
+DTYPES = {"U8": np.uint8, "U32": np.uint32, "F16": np.float16, "F32": np.float32}
+TENSORS = {"codes", "codebooks", "words", "norms", "norm_levels", "exact_ids", "exact_rows"}
 
 Arrays = dict[str, npt.NDArray[Any]]
 Record = dict[str, Any]
