@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from lexicode.composition import compose, summed_scores
-from lexicode.packing import pack
+from lexicode.composition import compose
 
 
 def test_worked_example() -> None:
@@ -26,12 +24,3 @@ def test_sum_runs_in_codebook_order_in_float32() -> None:
 def test_codebooks_that_cover_parts_of_the_columns() -> None:
     codebooks = np.array([[[1, 2], [3, 4]], [[0, 5], [0, 6]]], dtype=np.float32)
     assert compose(np.array([[1, 0]]), codebooks, offsets=(0, 1), dim=3).tolist() == [[3, 4, 5]]
-
-
-@pytest.mark.parametrize(("bits", "M"), [(1, 11), (2, 5), (3, 7), (4, 6), (4, 3), (5, 4), (8, 3), (12, 2)])
-def test_scores_on_packed_codes_are_the_sums_of_tables(bits: int, M: int) -> None:
-    rng = np.random.default_rng(bits)
-    tables = rng.normal(size=(M, 2**bits)).astype(np.float32)
-    codes = rng.integers(2**bits, size=(50, M))
-    slow = np.array([sum(tables[m, code[m]] for m in range(M)) for code in codes])
-    assert np.allclose(summed_scores(pack(codes, bits=bits), tables, bits=bits), slow, atol=1e-5)

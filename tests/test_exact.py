@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coded_samples import random_coded
 
+from coded_samples import random_coded
 from lexicode import CodedEmbedding, InputError
 
 

@@ -17,7 +17,7 @@ STEPS = [
     {"errors", "version"},
     {"scheme", "packing", "words"},
     {"formats"},
-    {"composition", "encoding", "exact"},
+    {"composition", "encoding", "exact", "scoring"},
     {"vectors", "coded"},
     {"learners", "torch", "export"},
     {"evaluation"},

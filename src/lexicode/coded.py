@@ -12,13 +12,14 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from lexicode.composition import Floats, compose, summed_scores
+from lexicode.composition import Floats, compose
 from lexicode.encoding import SearchTables, encode_rows, nearest, nearest_codes
 from lexicode.errors import InputError, SettingError
 from lexicode.exact import ExactRows
 from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artefact
 from lexicode.packing import Codes, code_dtype, pack, unpack
 from lexicode.scheme import CodeScheme
+from lexicode.scoring import CodeSearch, join_codes, squared_lengths
 from lexicode.words import Words, repeated_rows
 
 BLOCK_ROWS = 8192
@@ -281,7 +282,8 @@ class CodedEmbedding:
     def most_similar(self, query: str | int | npt.ArrayLike, n: int = 10) -> list[tuple[Any, float]]:
         """The n rows of highest cosine similarity to a word, a row number or a vector (dim,): (word or row, cosine)
 
-        Works on the codes: one table of products a codebook, then sums of M numbers a row.
+        Works on the codes, and composes only the few rows that may be among the n. Of equal cosines the earlier row
+        comes first.
         """
         itself = self._row_of(query) if isinstance(query, (str, int, np.integer)) else None
         vector = self.vector(itself) if itself is not None else np.asarray(query, dtype=np.float64)
@@ -289,22 +291,22 @@ class CodedEmbedding:
             raise InputError(f"a query vector of shape {vector.shape} does not fit a table of {self.dim} columns")
         if not np.isfinite(vector).all():
             raise InputError("a query vector with NaN or infinity has no neighbours")
-        scores = self._cosines(vector)
-        if itself is not None:
-            scores[itself] = -np.inf
         n = min(n, len(self) - (itself is not None))
         if n <= 0:
             return []
-        top = np.argpartition(scores, -n)[-n:]
-        top = top[np.lexsort((top, -scores[top]))]
-        return [(self.words[int(row)] if self.words is not None else int(row), float(scores[row])) for row in top]
-
-    def _cosines(self, vector: npt.NDArray[np.floating[Any]]) -> Floats:
-        """vector (dim,) -> its cosine with every row, (V,) float32"""
         # In float64, and by its largest number first, so that no square under- or overflows.
         exact = vector.astype(np.float64)
         exact /= np.abs(exact).max(initial=0.0) or 1.0
         unit = (exact / (np.linalg.norm(exact) or 1.0)).astype(np.float32)
+        rows = self._candidates(unit, n + (itself is not None))
+        rows = rows[rows != itself]
+        cosines = self._cosines(rows, unit)
+        top = np.lexsort((rows, -cosines))[:n]
+        found = zip(rows[top].tolist(), cosines[top].tolist(), strict=True)
+        return [(self.words[row] if self.words is not None else row, cosine) for row, cosine in found]
+
+    def _candidates(self, unit: Floats, n: int) -> npt.NDArray[np.int64]:
+        """unit (dim,) -> rows, ascending, with all that may be among the n of highest cosine: (c,) int64"""
         books = self._float_codebooks
         if self.offsets is None:
             tables = books @ unit
@@ -312,27 +314,37 @@ class CodedEmbedding:
             width = books.shape[2]
             parts = np.stack([unit[start : start + width] for start in self.offsets])
             tables = np.einsum("mkw,mw->mk", books, parts)
-        scores = summed_scores(self.packed, tables, bits=self.scheme.bits)
-        if self.exact is not None:
-            scores[self.exact.ids] = self.exact.rows @ unit
-        scores *= self._inverse_lengths
-        return scores
+        rows = self._code_search.candidates(tables, n)
+        if self.exact is None:
+            return rows
+        cosines = self._exact_directions @ unit
+        return np.union1d(rows, self.exact.ids[np.argsort(-cosines)[:n]])
+
+    def _cosines(self, rows: npt.NDArray[np.int64], unit: Floats) -> Floats:
+        """rows (n,), unit (dim,) -> the cosine of each row as it is looked up, (n,) float32; 0 for a row of zeros"""
+        cosines = np.empty(len(rows), dtype=np.float32)
+        for start in range(0, len(rows), BLOCK_ROWS):
+            cosines[start : start + BLOCK_ROWS] = normalized(self._rows(rows[start : start + BLOCK_ROWS])) @ unit
+        return cosines
 
     @cached_property
-    def _inverse_lengths(self) -> Floats:
-        """1 / |sum of codewords| a row, (V,) float32; 0 for a row of zeros. Other norms cancel out of a cosine."""
-        inverse = np.zeros(len(self), dtype=np.float32)
-        for start in range(0, len(self), BLOCK_ROWS):
-            codes = unpack(self.packed[start : start + BLOCK_ROWS], bits=self.scheme.bits, count=self.scheme.codebooks)
-            rows = compose(codes, self._float_codebooks, offsets=self.offsets, dim=self.dim)
-            lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
-            np.divide(1, lengths, out=inverse[start : start + len(rows)], where=lengths > 0)
+    def _code_search(self) -> CodeSearch:
+        """The codes as they are searched. Lengths are those of the sums of codewords: norms cancel out of a cosine."""
+        M, bits = self.scheme.codebooks, self.scheme.bits
+        squares = squared_lengths(self.packed, self._float_codebooks, bits=bits, offsets=self.offsets, dim=self.dim)
+        inverse = np.divide(1, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
         if self.norms is not None and self.norm_levels is not None:
             inverse[self.norm_levels[self.norms] == 0] = 0
         if self.exact is not None:
-            lengths = np.linalg.norm(self.exact.rows.astype(np.float32), axis=1)
-            inverse[self.exact.ids] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return inverse
+            # Whatever their codes say, they are judged by their own directions.
+            inverse[self.exact.ids] = 0
+        return CodeSearch(join_codes(self.packed, bits=bits, count=M), inverse)
+
+    @cached_property
+    def _exact_directions(self) -> Floats:
+        """The rows that are kept as they are, at length one: (E, dim) float32"""
+        rows = np.empty((0, self.dim)) if self.exact is None else self.exact.rows
+        return normalized(rows.astype(np.float32))
 
     # ---- words that came later
 
@@ -370,7 +382,7 @@ class CodedEmbedding:
             self.norms = np.concatenate([self.norms, nearest_levels(lengths, self.norm_levels)])
         self.packed = np.concatenate([self.packed, packed])
         self.words = extended
-        for cached in ("_inverse_lengths", "_compressed_words"):
+        for cached in ("_code_search", "_compressed_words"):
             self.__dict__.pop(cached, None)
 
     @cached_property

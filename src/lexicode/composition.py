@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexicode.packing import unpack
-
 Floats = npt.NDArray[np.float32]
 
 
@@ -41,23 +39,3 @@ def compose(
     for m, start in enumerate(offsets):
         rows[:, start : start + width] += codebooks[m][codes[:, m]]
     return rows
-
-
-def summed_scores(packed: npt.NDArray[np.uint8], tables: Floats, *, bits: int) -> Floats:
-    """packed codes (n, bytes) uint8, tables (M, K) float32 of a number for each codeword -> their sum a row, (n,)"""
-    M, K = tables.shape
-    scores = np.zeros(len(packed), dtype=np.float32)
-    if 8 % bits:
-        for m, column in enumerate(unpack(packed, bits=bits, count=M).T):
-            scores += tables[m][column]
-        return scores
-    # A byte holds 8 / bits whole codes, so one table of 256 sums stands for that many codebooks.
-    codes_per_byte = 8 // bits
-    padded = np.zeros((packed.shape[1] * codes_per_byte, K), dtype=np.float32)
-    padded[:M] = tables
-    byte_codes = unpack(np.arange(256, dtype=np.uint8)[:, None], bits=bits, count=codes_per_byte)
-    for position in range(packed.shape[1]):
-        group = padded[position * codes_per_byte : (position + 1) * codes_per_byte]
-        sums = group[np.arange(codes_per_byte), byte_codes].sum(axis=1)
-        scores += sums[packed[:, position]]
-    return scores

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coded_samples import random_coded
+from lexicode.coded import CodedEmbedding, normalized
+from lexicode.composition import compose
+from lexicode.packing import pack
+from lexicode.scoring import CodeSearch, join_codes, joined_tables, squared_lengths
+
+SCHEMES = [(1, 11), (2, 5), (3, 7), (4, 32), (4, 3), (5, 4), (6, 8), (7, 3), (8, 3), (9, 2), (12, 2), (1, 1)]
+
+
+def random_codes(rows: int, M: int, bits: int, dim: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng([seed, bits, M])
+    return rng.integers(2**bits, size=(rows, M)), rng.normal(size=(M, 2**bits, dim)).astype(np.float32)
+
+
+def test_codes_are_joined_from_the_lowest_bits_up() -> None:
+    packed = pack(np.array([[1, 15, 2, 3, 7]]), bits=4)
+    assert join_codes(packed, bits=4, count=5).tolist() == [[0x32F1], [7]]
+    assert join_codes(packed, bits=4, count=5, symbol_bits=8).tolist() == [[0xF1], [0x32], [7]]
+
+
+@pytest.mark.parametrize(("bits", "M"), SCHEMES)
+def test_joined_tables_hold_the_sums_of_their_codewords(bits: int, M: int) -> None:
+    codes, _ = random_codes(50, M, bits)
+    tables = np.random.default_rng(bits).normal(size=(M, 2**bits)).astype(np.float32)
+    slow = np.array([sum(tables[m, code[m]] for m in range(M)) for code in codes])
+    symbols = join_codes(pack(codes, bits=bits), bits=bits, count=M)
+    joined = joined_tables(tables)
+    assert len(joined) == len(symbols)
+    quick = sum(table[column] for table, column in zip(joined, symbols, strict=True))
+    assert np.allclose(quick, slow, atol=1e-4)
+
+
+@pytest.mark.parametrize(("bits", "M"), SCHEMES)
+@pytest.mark.parametrize("n", [1, 11])
+def test_the_best_rows_are_among_the_candidates(bits: int, M: int, n: int) -> None:
+    codes, codebooks = random_codes(3000, M, bits)
+    rows = compose(codes, codebooks)
+    # A row of zeros, and rows that share a code: neither may hide another.
+    codes[5:40] = codes[4]
+    rows[5:40] = rows[4]
+    lengths = np.linalg.norm(rows, axis=1)
+    lengths[7] = 0
+    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    search = CodeSearch(join_codes(pack(codes, bits=bits), bits=bits, count=M), inverse)
+    for query in (rows[100], -rows[4], np.random.default_rng(3).normal(size=6), np.eye(6)[0]):
+        unit = (query / np.linalg.norm(query)).astype(np.float32)
+        cosines = (rows @ unit) * inverse
+        found = search.candidates(codebooks @ unit, n)
+        assert (np.diff(found) > 0).all()
+        lowest = np.sort(cosines)[-n]
+        assert set(np.flatnonzero(cosines > lowest + 1e-6)) <= set(found.tolist())
+        assert (cosines[found] >= lowest - 1e-6).sum() >= n
+
+
+def test_candidates_are_few() -> None:
+    codes, codebooks = random_codes(20_000, 32, 4, dim=50)
+    rows = compose(codes, codebooks)
+    search = CodeSearch(join_codes(pack(codes, bits=4), bits=4, count=32), 1 / np.linalg.norm(rows, axis=1))
+    assert 10 <= len(search.candidates(codebooks @ normalized(rows)[17], 10)) < 200
+
+
+def test_a_query_of_zeros_leaves_every_row_a_candidate() -> None:
+    codes, codebooks = random_codes(500, 4, 4)
+    search = CodeSearch(join_codes(pack(codes, bits=4), bits=4, count=4), np.ones(500, dtype=np.float32))
+    assert len(search.candidates(codebooks @ np.zeros(6, dtype=np.float32), 3)) == 500
+
+
+@pytest.mark.parametrize(("bits", "M"), [(1, 9), (2, 6), (3, 5), (4, 32), (4, 5), (8, 3), (10, 2)])
+def test_lengths_are_those_of_the_composed_rows(bits: int, M: int) -> None:
+    # Wide enough, and rows enough, that tables of products are worth making.
+    codes, codebooks = random_codes(40_000, M, bits, dim=24)
+    expected = np.square(compose(codes, codebooks).astype(np.float64)).sum(axis=1)
+    assert np.allclose(squared_lengths(pack(codes, bits=bits), codebooks, bits=bits), expected, rtol=1e-4)
+    few = squared_lengths(pack(codes[:30], bits=bits), codebooks, bits=bits)
+    assert np.allclose(few, expected[:30], rtol=1e-5)
+
+
+def test_lengths_keep_their_digits_where_codewords_cancel() -> None:
+    """Large codewords whose sum is tiny: what the sum of products leaves would be noise."""
+    codes, codebooks = random_codes(40_000, 4, 4, dim=24)
+    codebooks[1] = -codebooks[0] * (1 + 1e-4)
+    codebooks[2:] *= 1e-3
+    codebooks[:2] *= 100
+    codes[:, 1] = codes[:, 0]
+    expected = np.square(compose(codes, codebooks).astype(np.float64)).sum(axis=1)
+    assert np.allclose(squared_lengths(pack(codes, bits=4), codebooks, bits=4), expected, rtol=1e-3)
+
+
+def test_lengths_of_product_codes() -> None:
+    codes, codebooks = random_codes(300, 3, 3, dim=4)
+    offsets = (0, 3, 6)
+    expected = np.square(compose(codes, codebooks, offsets=offsets, dim=10)).sum(axis=1)
+    found = squared_lengths(pack(codes, bits=3), codebooks, bits=3, offsets=offsets, dim=10)
+    assert np.allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("scheme", ["32x16", "10x8", "3x256", "2x1024"])
+def test_neighbours_of_a_larger_table_are_those_of_brute_force(scheme: str) -> None:
+    coded = random_coded(scheme, rows=5000, dim=12)
+    units = normalized(coded.decode())
+    for row in (0, 77, 4999):
+        cosines = units @ units[row]
+        cosines[row] = -np.inf
+        found = coded.most_similar(row, 10)
+        assert np.allclose([cosine for _, cosine in found], np.sort(cosines)[::-1][:10], atol=1e-5)
+        assert np.allclose([cosine for _, cosine in found], [cosines[int(word[1:])] for word, _ in found], atol=1e-5)
+
+
+def test_rows_kept_as_they_are_are_found_by_their_own_direction() -> None:
+    plain = random_coded("4x16", rows=2000, dim=8, words=False)
+    rng = np.random.default_rng(5)
+    ids = np.sort(rng.choice(2000, size=300, replace=False)).astype(np.uint32)
+    coded = CodedEmbedding(
+        scheme=plain.scheme,
+        packed=plain.packed,
+        codebooks=plain.codebooks,
+        exact_ids=ids,
+        exact_rows=rng.normal(size=(300, 8)).astype(np.float16),
+    )
+    units = normalized(coded.decode())
+    for row in (int(ids[3]), int(np.setdiff1d(np.arange(2000), ids)[50])):
+        cosines = units @ units[row]
+        cosines[row] = -np.inf
+        found = coded.most_similar(row, 10)
+        assert np.allclose([cosine for _, cosine in found], np.sort(cosines)[::-1][:10], atol=1e-5)
+        assert np.allclose([cosine for _, cosine in found], [cosines[each] for each, _ in found], atol=1e-5)
+        assert {each for each, _ in found} & set(ids.tolist())
