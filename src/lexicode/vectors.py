@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -23,6 +24,8 @@ Duplicates = Literal["error", "first"]
 
 # Checks and hashes go over the matrix in blocks of about this many numbers.
 NUMBERS_A_BLOCK = 1 << 20
+# Rows here and there touch a page of a mapped file each.
+ROWS_TAKEN_AT_ONCE = 4096
 
 
 class Vectors:
@@ -123,6 +126,7 @@ class Vectors:
         state = hashlib.sha256()
         for start, stop in _spans(self.matrix):
             state.update(_as_float32(self.matrix[start:stop]).astype("<f4", copy=False).data)
+            _let_go(self.matrix)
         if self.words is not None:
             state.update(self.words.text)
         return f"sha256:{state.hexdigest()}"
@@ -133,14 +137,30 @@ class Vectors:
             raise SettingError(f"rows={rows} is not a size of blocks; give 1 or more")
         for start in range(0, len(self), rows):
             yield start, _as_float32(self.matrix[start : start + rows])
+            _let_go(self.matrix)
 
     def take(self, rows: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """rows (n,) integers -> (n, dim) float32, a copy"""
-        return _as_float32(np.asarray(self.matrix)[np.asarray(rows, dtype=np.int64)])
+        wanted = np.asarray(rows, dtype=np.int64)
+        taken = np.empty((len(wanted), self.dim), dtype=np.float32)
+        for start in range(0, len(wanted), ROWS_TAKEN_AT_ONCE):
+            part = slice(start, start + ROWS_TAKEN_AT_ONCE)
+            taken[part] = np.asarray(self.matrix)[wanted[part]]
+            _let_go(self.matrix)
+        return taken
 
 
 def _as_float32(block: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
     return np.ascontiguousarray(block, dtype=np.float32)
+
+
+def _let_go(matrix: npt.NDArray[Any]) -> None:
+    """Give back the memory of a mapped file's pages that were read; they come back if they are read again."""
+    base: Any = matrix
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and not matrix.flags.writeable:
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def _spans(matrix: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
@@ -173,6 +193,7 @@ def _check_finite(table: Table, source: str) -> None:
         block = table.matrix[start:stop]
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(_as_float32(block))
+        _let_go(table.matrix)
         if finite.all():
             continue
         index, column = np.argwhere(~finite)[0]

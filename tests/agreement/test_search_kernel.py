@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from lexicode.composition import compose
-from lexicode.encoding import SearchTables, greedy_codes, local_search, move_limit, resting_steps, row_states
+from lexicode.encoding import (
+    SearchTables,
+    greedy_codes,
+    local_search,
+    move_limit,
+    next_states,
+    resting_steps,
+    row_states,
+)
 from lexicode.learners import kernels
+from lexicode.learners.searching import GUMBEL_DRAWS
 
 
 @pytest.mark.parametrize(("M", "K", "dim"), [(1, 2, 1), (3, 2, 4), (8, 16, 10), (5, 8, 33), (4, 64, 7), (2, 512, 3)])
@@ -36,3 +45,46 @@ def test_numba_agrees_with_numpy(M: int, K: int, dim: int, steps: int) -> None:
     again, fresh_errors = tables.begin(block)
     kernels.adopt(again, codes, tables.pull, fresh_errors)
     assert np.allclose(fresh_errors, errors, atol=1e-3)
+
+
+@pytest.mark.parametrize(("M", "K", "dim"), [(1, 2, 3), (3, 4, 5), (8, 16, 10)])
+def test_drawing_agrees_with_its_plain_statement(M: int, K: int, dim: int) -> None:
+    """M times: draw a codebook, then its code, with the row's own random numbers; scores follow from the sums."""
+    rng = np.random.default_rng(M * K)
+    codebooks = rng.normal(size=(M, K, dim)).astype(np.float32)
+    block = rng.normal(size=(40, dim)).astype(np.float32) * 2
+    tables = SearchTables.of(codebooks)
+    codes = rng.integers(K, size=(40, M)).astype(np.uint8)
+    temperature = np.float32(3.0)
+
+    slow = codes.copy()
+    for row, state in enumerate(row_states(4, np.arange(40))):
+        for _ in range(M):
+            state = next_states(state)
+            m = int(state >> np.uint64(20)) % M
+            others = compose(slow[row : row + 1], codebooks)[0] - codebooks[m, slow[row, m]]
+            noise = []
+            for _ in range(K):
+                state = next_states(state)
+                noise.append(GUMBEL_DRAWS[int(state >> np.uint64(52))])
+            errors = np.square(block[row] - others - codebooks[m]).sum(axis=1)
+            slow[row, m] = np.argmin(errors - temperature * np.array(noise))
+
+    scores, errors = tables.begin(block)
+    kernels.adopt(scores, codes, tables.pull, errors)
+    kernels.anneal(scores, codes, tables.pull, errors, row_states(4, np.arange(40)), GUMBEL_DRAWS, temperature)
+    assert np.array_equal(codes, slow)
+    assert np.allclose(errors, np.square(block - compose(codes, codebooks)).sum(axis=1), atol=1e-3)
+
+
+def test_codes_are_drawn_as_often_as_the_temperature_says() -> None:
+    """One codebook: the code of a row is k with probability exp(-error / temperature), up to a factor."""
+    codebooks = np.array([[[0.0], [1.0], [2.0], [4.0]]], dtype=np.float32)
+    tables = SearchTables.of(codebooks)
+    rows = 40_000
+    scores, errors = tables.begin(np.zeros((rows, 1), dtype=np.float32))
+    codes = np.zeros((rows, 1), dtype=np.uint8)
+    kernels.adopt(scores, codes, tables.pull, errors)
+    kernels.anneal(scores, codes, tables.pull, errors, row_states(1, np.arange(rows)), GUMBEL_DRAWS, np.float32(4.0))
+    expected = np.exp(-np.square(codebooks[0, :, 0]) / 4)
+    assert np.bincount(codes[:, 0], minlength=4) / rows == pytest.approx(expected / expected.sum(), abs=0.02)

@@ -121,7 +121,12 @@ def test_float32_codebooks_hold_large_and_small_values(scale: float) -> None:
         ({"seed": -1}, r"seed=-1 is not between"),
         ({"codebook_dtype": "int8"}, r"codebook_dtype='int8' is not one of float16, float32"),
         ({"threads": 0}, r"threads=0 is less than 1"),
-        ({"noise": -1.0}, r"noise=-1.0 is not between"),
+        ({"heat": -1.0}, r"heat=-1.0 is not between"),
+        ({"time": 0.0}, r"time=0.0 is not a number of seconds above zero"),
+        ({"loss": "huber"}, r"loss='huber' is not one of squared, cosine; the gumbel learner takes any"),
+        ({"weights": "count"}, r"weights='count' is not \"zipf\""),
+        ({"exact": -1}, r"exact=-1 is less than 0"),
+        ({"max_error": -0.5}, r"max_error=-0.5 is not a distance"),
     ],
 )
 def test_settings_check_themselves(settings: dict[str, object], sentence: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from lexicode import AdditiveLearner, CodedEmbedding, InputError, Vectors
 from lexicode.learners import checkpoint as checkpoints
+from lexicode.learners import final_encoding
 from lexicode.learners.checkpoint import Checkpoint
 from lexicode.learners.progress import Progress
 from lexicode.learners.team import ALONE, Team
@@ -24,6 +25,11 @@ def kill_after(round_: int) -> Any:
             raise KilledError
 
     return on_progress
+
+
+def kill_in_encoding(progress: Progress) -> None:
+    if progress.stage == "encoding" and progress.step == 3:
+        raise KilledError
 
 
 def same(one: CodedEmbedding, other: CodedEmbedding) -> bool:
@@ -57,7 +63,7 @@ def test_a_file_that_is_no_checkpoint_of_this_run_is_refused(tmp_path: Path) -> 
         Checkpoint(path, {"seed": 1}).load()
 
 
-@pytest.mark.parametrize("round_", [1, 7, 12])
+@pytest.mark.parametrize("round_", [1, 7, 18, 20])
 def test_the_additive_learner_goes_on_to_the_same_bytes(
     clustered: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, round_: int
 ) -> None:
@@ -71,7 +77,25 @@ def test_the_additive_learner_goes_on_to_the_same_bytes(
     whole = AdditiveLearner("6x16", effort="fast", seed=4)
     assert same(coded, whole.fit(clustered))
     assert again.curve == whole.curve
-    assert steps == list(range(round_ + 1, 13))
+    assert steps == list(range(round_ + 1, 21))
+
+
+@pytest.mark.parametrize("loss", ["squared", "cosine"])
+def test_encoding_goes_on_to_the_same_bytes(
+    clustered: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loss: str
+) -> None:
+    monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(final_encoding, "STREAM_ROWS", 100)
+    settings: dict[str, Any] = {"effort": "fast", "loss": loss, "checkpoint": tmp_path / "run.ckpt"}
+    with pytest.raises(KilledError):
+        AdditiveLearner("6x16", **settings).fit(clustered, kill_in_encoding)
+    stages: list[tuple[str, int]] = []
+    again = AdditiveLearner("6x16", **settings)
+    coded = again.fit(clustered, lambda progress: stages.append((progress.stage, progress.step)))
+    whole = AdditiveLearner("6x16", effort="fast", loss=loss)
+    assert same(coded, whole.fit(clustered))
+    assert again.loss == pytest.approx(whole.loss)
+    assert stages == [("encoding", 4), ("encoding", 5), ("encoding", 6)]
 
 
 def test_the_first_and_the_last_round_are_saved_and_others_now_and_then(clustered: Vectors, tmp_path: Path) -> None:
@@ -81,7 +105,7 @@ def test_the_first_and_the_last_round_are_saved_and_others_now_and_then(clustere
         AdditiveLearner("3x4", effort="fast", checkpoint=path).fit(clustered, kill_after(9))
     assert (Checkpoint(path, identity).load() or ({}, {}))[0]["step"] == 1
     AdditiveLearner("3x4", effort="fast", checkpoint=path).fit(clustered)
-    assert (Checkpoint(path, identity).load() or ({}, {}))[0]["step"] == 12
+    assert (Checkpoint(path, identity).load() or ({}, {}))[0]["step"] == 20
 
 
 def test_a_team_goes_on_to_the_same_bytes(clustered: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,18 @@
-"""Real processes, over gloo. They take seconds to start, so each test tries many things in one start."""
+"""Real processes, over gloo and over sockets. They take long to start, so each test tries many things in one start."""
 
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = """
+import pytest
+
+from lexicode.learners.neighbours import wire_up
+
+START = """
 import os
 import sys
 import numpy as np
@@ -18,14 +23,14 @@ from lexicode.errors import LearningError
 team = join()
 rank = team.rank
 assert (team.size, team.stream, team.leads) == (3, (rank,), rank == 0)
+"""
+
+EXCHANGE = """
 a, b = np.full((2, 2), rank + 1.0), np.array([rank], dtype=np.int64)
 strided = np.zeros((4, 2))[:, 0]
 strided[:] = 1
 team.sum(a, b, strided)
 assert a.tolist() == [[6, 6], [6, 6]] and b.tolist() == [3] and strided.tolist() == [3] * 4
-tensor = torch.full((3,), float(rank))
-team.sum_tensor(tensor)
-assert tensor.tolist() == [3, 3, 3]
 mine = np.full(2, rank)
 team.agree(mine)
 assert mine.tolist() == [0, 0]
@@ -54,11 +59,18 @@ os._exit(7)
 """
 
 
+TENSORS = """
+tensor = torch.full((3,), float(rank))
+team.sum_tensor(tensor)
+assert tensor.tolist() == [3, 3, 3]
+"""
+
+
 def test_three_processes_exchange_what_they_should_and_notice_a_loss(tmp_path: Path) -> None:
     meeting = f"file://{tmp_path / 'meeting'}"
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", SCRIPT],
+            [sys.executable, "-c", START + TENSORS + EXCHANGE],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -67,6 +79,50 @@ def test_three_processes_exchange_what_they_should_and_notice_a_loss(tmp_path: P
         )
         for rank in range(3)
     ]
+    check(processes)
+
+
+NEIGHBOUR = """
+import os
+import socket
+import sys
+import numpy as np
+from lexicode.errors import LearningError
+from lexicode.learners.neighbours import Neighbours
+
+rank, *wires = map(int, sys.argv[1:])
+team = Neighbours(rank, 3, [socket.socket(fileno=wire) for wire in wires])
+assert (team.size, team.stream, team.leads) == (3, (rank,), rank == 0)
+assert "torch" not in sys.modules
+large = np.arange(300_000.0) * (rank + 1)
+team.sum(large)
+assert (large == 6 * np.arange(300_000.0)).all()
+"""
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="hands sockets down to its processes")
+def test_three_neighbours_do_the_same_without_torch() -> None:
+    wires = wire_up(3)
+    processes = []
+    for rank, own in enumerate(wires):
+        numbers = [wire.fileno() for wire in own]
+        processes.append(
+            subprocess.Popen(
+                [sys.executable, "-c", NEIGHBOUR + EXCHANGE, str(rank), *map(str, numbers)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                pass_fds=numbers,
+            )
+        )
+    for own in wires:
+        for wire in own:
+            wire.close()
+    check(processes)
+
+
+def check(processes: list[subprocess.Popen[str]]) -> None:
+    """The last process has left, and the others have noticed."""
     outputs = [process.communicate(timeout=120) for process in processes]
     assert outputs[2][0] == "leaving", outputs
     for rank, (out, err) in enumerate(outputs[:2]):

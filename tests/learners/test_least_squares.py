@@ -38,10 +38,35 @@ def test_both_solvers_find_the_least_squares_solution(
     ridge = RIDGE * (B.T @ B).diagonal().mean()
     expected = np.linalg.solve(B.T @ B + ridge * np.eye(K * M), B.T @ vectors.astype(np.float64))
     with ThreadPoolExecutor(2) as pool:
-        squares = LeastSquares(codes=codes, codewords=K, pool=pool, team=ALONE)
+        squares = LeastSquares(codes=codes, weights=ones(codes), codewords=K, pool=pool, team=ALONE)
         found = squares.solve(vectors, np.zeros((K * M, dim)))
         assert np.array_equal(squares.counts, B.sum(axis=0))
     assert np.allclose(found, expected, atol=tolerance)
+
+
+def ones(codes: np.ndarray) -> np.ndarray:
+    return np.ones(len(codes), dtype=np.float32)
+
+
+@pytest.mark.parametrize("direct_limit", [2048, 0])
+def test_weights_count_rows_as_often(
+    problem: tuple[np.ndarray, np.ndarray, np.ndarray], direct_limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row of weight 3 is as good as three rows, one of weight 0 as good as none."""
+    vectors, codes, _ = problem
+    monkeypatch.setattr(least_squares, "DIRECT_LIMIT", direct_limit)
+    monkeypatch.setattr(least_squares, "GRADIENT_STEPS", 80)
+    times = np.random.default_rng(3).integers(0, 4, size=len(codes))
+    rows = np.repeat(np.arange(len(codes)), times)
+    with ThreadPoolExecutor(2) as pool:
+        weighted = LeastSquares(codes=codes, weights=times.astype(np.float32), codewords=K, pool=pool, team=ALONE)
+        repeated = LeastSquares(codes=codes[rows], weights=ones(rows), codewords=K, pool=pool, team=ALONE)
+        assert np.array_equal(weighted.counts, repeated.counts)
+        found, expected = (
+            squares.solve(table, np.zeros((K * M, dim)))
+            for squares, table in ((weighted, vectors), (repeated, vectors[rows]))
+        )
+    assert np.allclose(found, expected, atol=1e-6)
 
 
 def test_a_few_gradient_steps_come_close(
@@ -51,7 +76,7 @@ def test_a_few_gradient_steps_come_close(
     best = vectors - B @ np.linalg.lstsq(B, vectors, rcond=None)[0]
     monkeypatch.setattr(least_squares, "DIRECT_LIMIT", 0)
     with ThreadPoolExecutor(1) as pool:
-        squares = LeastSquares(codes=codes, codewords=K, pool=pool, team=ALONE)
+        squares = LeastSquares(codes=codes, weights=ones(codes), codewords=K, pool=pool, team=ALONE)
         found = squares.solve(vectors, np.zeros((K * M, dim)))
     assert np.square(vectors - B @ found).sum() < 1.001 * np.square(best).sum()
 
@@ -61,6 +86,6 @@ def test_threads_change_no_bit(problem: tuple[np.ndarray, np.ndarray, np.ndarray
     solutions = []
     for threads in (1, 3):
         with ThreadPoolExecutor(threads) as pool:
-            squares = LeastSquares(codes=codes, codewords=K, pool=pool, team=ALONE)
+            squares = LeastSquares(codes=codes, weights=ones(codes), codewords=K, pool=pool, team=ALONE)
             solutions.append(squares.solve(vectors, np.zeros((K * M, dim))))
     assert np.array_equal(*solutions)

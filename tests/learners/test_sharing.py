@@ -9,6 +9,7 @@ from lexicode import AdditiveLearner, CodedEmbedding, InputError, SettingError, 
 from lexicode.formats.writing import write_word2vec_text
 from lexicode.learners.sharing import Share, expand, load_share, whole
 from lexicode.learners.team import ALONE, Team
+from lexicode.scheme import CodeScheme
 from lexicode.words import Words
 from thread_team import run_team
 
@@ -153,6 +154,33 @@ def test_a_team_gives_what_one_process_gives(shards: list[str], tmp_path: Path, 
     assert (coded.codes() == expected.codes()).mean() > 0.99
     assert coded.origin["source"]["rows"] == 600
     assert coded.origin["processes"] == size
+
+
+def test_rows_that_any_process_keeps_are_kept_in_the_whole() -> None:
+    table = Vectors(np.random.default_rng(2).normal(size=(9, 4)).astype(np.float32))
+    own_ids: list[list[int]] = [[0, 2], [], [1]]
+
+    def work(team: Team) -> CodedEmbedding | None:
+        vectors = Vectors(table.matrix[3 * team.rank : 3 * team.rank + 3])
+        ids = np.array(own_ids[team.rank], dtype=np.uint32)
+        coded = CodedEmbedding(
+            scheme=CodeScheme.parse("2x4"),
+            packed=np.zeros((3, 1), dtype=np.uint8),
+            codebooks=np.zeros((2, 4, 4), dtype=np.float16),
+            exact_ids=ids,
+            exact_rows=vectors.matrix[ids],
+            origin={},
+        )
+        return whole(coded, Share(vectors=vectors, words=None, dropped=0), team)
+
+    coded, *others = run_team(3, work)
+    assert others == [None, None]
+    assert coded is not None
+    assert coded.exact is not None
+    assert coded.exact.ids.tolist() == [0, 2, 7]
+    expected = np.zeros_like(table.matrix)
+    expected[[0, 2, 7]] = table.matrix[[0, 2, 7]]
+    assert (coded.decode() == expected).all()
 
 
 def test_a_large_table_is_sampled_alike(monkeypatch: pytest.MonkeyPatch) -> None:

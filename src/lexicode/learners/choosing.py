@@ -29,8 +29,13 @@ COMMON = ("seed", "codebook_dtype", "threads")
 
 def choose_scheme(vectors: Vectors, budget: int, *, learner: str = "additive", **settings: Any) -> CodeScheme:
     """Try, on a sample of the rows, each scheme that fills the budget; return the one of the lowest loss."""
+    if settings.get("max_error") is not None:
+        raise SettingError("a budget does not go with max_error: how many rows it keeps is known in the end only")
     fitting = schemes_that_fit(
-        vectors, budget, learner=learner, codebook_dtype=settings.get("codebook_dtype", "float16")
+        vectors,
+        budget - _apart_bytes(vectors, settings),
+        learner=learner,
+        codebook_dtype=settings.get("codebook_dtype", "float16"),
     )
     most = max(scheme.bits_per_row for scheme in fitting)
     worth = [scheme for scheme in fitting if scheme.bits_per_row >= WORTH_TRYING * most]
@@ -47,12 +52,19 @@ def choose_scheme(vectors: Vectors, budget: int, *, learner: str = "additive", *
     return min(worth, key=lambda scheme: losses[scheme])
 
 
+def _apart_bytes(vectors: Vectors, settings: dict[str, Any]) -> int:
+    """What rows that are kept as they are take, and lengths that are coded apart."""
+    exact: int = min(settings.get("exact", 0), len(vectors)) * 4 * (1 + vectors.dim)
+    lengths = len(vectors) + NORM_BYTES if settings.get("loss") == "cosine" else 0
+    return exact + lengths
+
+
 def _trial(learner: str, scheme: CodeScheme, settings: dict[str, Any]) -> Learner:
     """A learner that is quick. The paper's network is not, so the additive learner ranks the schemes for it."""
     if learner in WHOLE_ROWS:
         common = {name: value for name, value in settings.items() if name in COMMON}
         return make_learner("additive", scheme, effort="fast", **common)
-    return make_learner(learner, scheme, **settings)
+    return make_learner(learner, scheme, **{**settings, "exact": 0})
 
 
 def schemes_that_fit(vectors: Vectors, budget: int, *, learner: str, codebook_dtype: str) -> list[CodeScheme]:

@@ -27,9 +27,11 @@ from lexicode.learners.gumbel_exchange import Exchange, exchange_for
 from lexicode.learners.gumbel_network import GumbelNetwork, parameter_count
 from lexicode.learners.gumbel_settings import GumbelSettings
 from lexicode.learners.gumbel_validation import Validation, Validator
+from lexicode.learners.keeping import with_exact_rows
 from lexicode.learners.learner import check_range, origin, stored
 from lexicode.learners.progress import OnProgress, Progress
 from lexicode.learners.team import ALONE, Team
+from lexicode.learners.weights import row_weights
 from lexicode.packing import pack
 from lexicode.scheme import CodeScheme
 from lexicode.vectors import Vectors
@@ -68,7 +70,9 @@ class GumbelLearner:
                 coded = self._encode_all(network, vectors, team)
         finally:
             exchange.close()
-        return self._refined(coded, vectors, report, team) if self.settings.refine else coded
+        if self.settings.refine:
+            coded = self._refined(coded, vectors, report, team)
+        return with_exact_rows(coded, vectors, self.settings, weights=self.settings.weights, team=team)
 
     def _exchange(self, dim: int, team: Team) -> Exchange:
         if self.settings.batch_size % team.size:
@@ -102,7 +106,7 @@ class GumbelLearner:
         run = self.settings
         first_row = team.first_row(len(vectors))
         (total_rows,) = team.total(len(vectors))
-        weights = run.row_weights(int(total_rows))[first_row : first_row + len(vectors)]
+        weights = row_weights(run.weights, int(total_rows))[first_row : first_row + len(vectors)]
         validator = self._validator(vectors, weights, team)
         checkpoint = self._checkpoint(vectors, team)
         best = self._resume(network, checkpoint)
@@ -124,8 +128,8 @@ class GumbelLearner:
             stop = min(iteration - iteration % run.validate_every + run.validate_every, run.iterations)
             began = time.perf_counter()
             for batch in batches.between(iteration, stop):
-                row_weights = scaled_weights[batch.numbers].to(network.device)
-                network.gradient_of(batch.rows, batch.inverse_noise, run.loss, row_weights)
+                batch_weights = scaled_weights[batch.numbers].to(network.device)
+                network.gradient_of(batch.rows, batch.inverse_noise, run.loss, batch_weights)
                 exchange.before_step()
                 if run.clip is not None:
                     _clip(exchange, run.clip)
@@ -255,13 +259,16 @@ class GumbelLearner:
         )
 
     def _refined(self, coded: CodedEmbedding, vectors: Vectors, report: OnProgress, team: Team) -> CodedEmbedding:
-        """The additive learner's codes, set out from these and never worse."""
+        """The additive learner's codes, set out from these; never further off where distance is what counts."""
         from lexicode.learners.additive import AdditiveLearner
 
         own = self.settings
-        additive = AdditiveLearner(self.scheme, seed=own.seed, codebook_dtype=own.codebook_dtype, threads=own.threads)
+        additive = AdditiveLearner(
+            self.scheme, seed=own.seed, codebook_dtype=own.codebook_dtype, threads=own.threads, loss=own.loss,
+            weights=own.weights,
+        )  # fmt: skip
         refined = additive.fit(vectors, report, start=coded, team=team)
-        if additive.loss >= self.loss:
+        if own.loss == "squared" and own.weights is None and additive.loss >= self.loss:
             return coded
         self.loss = additive.loss
         refined.origin = coded.origin

@@ -8,22 +8,23 @@ a part of its own, and they meet before and after.
 
 from __future__ import annotations
 
+import select
 import shutil
 import socket
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from lexicode.errors import LearningError
-from lexicode.learners.team import Team
+from lexicode.learners.team import PATIENCE_SECONDS, LostProcessError, Team
 
 TOKEN = b"."
+# Most waits are shorter than it takes to wake a process that sleeps, on a core that has gone to sleep with it.
+SECONDS_AWAKE = 2e-4
 # A file system that is memory, where there is one: what is written there never goes to a disk.
 MEMORY_FOLDER = Path("/dev/shm")
-# A process that ends is noticed at once; one that hangs, after this.
-PATIENCE_SECONDS = 1800.0
 
 
 class Exchange:
@@ -80,7 +81,7 @@ class SharedExchange(Exchange):
             self._others = [door.accept()[0] for _ in range(team.size - 1)]
             door.close()
         for other in self._others:
-            other.settimeout(PATIENCE_SECONDS)
+            other.setblocking(False)
         self._rows = torch.from_numpy(np.asarray(memory))
         self.parameters, self.gradient = self._rows[0], self._rows[1 + team.rank]
         self._meet()
@@ -113,21 +114,29 @@ class SharedExchange(Exchange):
         try:
             for other in self._others:
                 if not self._team.leads:
-                    other.sendall(TOKEN)
-                if other.recv(1) != TOKEN:
+                    other.send(TOKEN)
+                if _next_byte(other) != TOKEN:
                     raise ConnectionError("it closed its connection")
             if self._team.leads:
                 for other in self._others:
-                    other.sendall(TOKEN)
+                    other.send(TOKEN)
         except OSError as error:
-            raise LearningError(
-                f"process {self._team.rank} of {self._team.size} has lost another one, which ended or did not answer "
-                f"for {PATIENCE_SECONDS / 60:.0f} minutes ({error})"
-            ) from error
+            raise LostProcessError.seen_by(self._team.rank, self._team.size, error) from error
 
     def close(self) -> None:
         for other in self._others:
             other.close()
+
+
+def _next_byte(other: socket.socket) -> bytes:
+    """What another process sends next, b"" if it has closed. Looks for it a while before going to sleep."""
+    asleep_after = time.perf_counter() + SECONDS_AWAKE
+    while True:
+        try:
+            return other.recv(1)
+        except BlockingIOError:
+            if time.perf_counter() > asleep_after and not select.select([other], [], [], PATIENCE_SECONDS)[0]:
+                raise TimeoutError("it did not answer") from None
 
 
 def exchange_for(team: Team, numbers: int, device: torch.device) -> Exchange:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from lexicode.composition import Floats
 from lexicode.errors import SettingError
-from lexicode.learners.gumbel_losses import RowLoss, check_loss, loss_name
+from lexicode.learners.gumbel_losses import LOSSES, RowLoss, check_loss, loss_name
 from lexicode.learners.learner import CommonSettings
+from lexicode.learners.weights import Weights, check_weights, weights_record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +22,7 @@ class GumbelSettings(CommonSettings):
     validate_every   so many iterations the codes are judged, and the parameters kept if they are the best so far
     validation_rows  how many rows, drawn once, judge them
     loss             "squared", "cosine", or a function (reconstruction, original) -> one number a row
-    weights          how much each row counts, (V,); all the same without
+    weights          how much each row counts: one number a row, or "zipf"; all the same without
     clip             the gradient's largest norm; the paper names none
     refine           hand the codes to the additive learner in the end
     device           where it trains, as torch names it: "cpu", "cuda", "cuda:1"
@@ -39,7 +36,7 @@ class GumbelSettings(CommonSettings):
     validate_every: int = 1000
     validation_rows: int = 4096
     loss: str | RowLoss = "squared"
-    weights: npt.ArrayLike | None = None
+    weights: Weights | None = None
     clip: float | None = None
     refine: bool = False
     device: str | None = None
@@ -55,24 +52,14 @@ class GumbelSettings(CommonSettings):
             if value is not None and not 0 < value < float("inf"):
                 raise SettingError(f"{name}={value} is not a number above zero")
         check_loss(self.loss)
-        if self.refine and (self.loss != "squared" or self.weights is not None):
-            raise SettingError("refine lowers the plain squared distance; it does not go with another loss or weights")
+        check_weights(self.weights)
+        if self.refine and self.loss not in LOSSES:
+            raise SettingError("refine hands the codes to the additive learner, which takes no loss of your own")
         _check_device(self.device)
 
     @property
     def torch_device(self) -> torch.device:
         return torch.device(self.device or "cpu")
-
-    def row_weights(self, rows: int) -> Floats:
-        """Each row's weight, (rows,) float32, their mean one"""
-        if self.weights is None:
-            return np.ones(rows, dtype=np.float32)
-        given = np.asarray(self.weights, dtype=np.float64)
-        if given.shape != (rows,):
-            raise SettingError(f"weights have shape {given.shape}, but the table has {rows} rows")
-        if not np.isfinite(given).all() or given.min() < 0 or given.sum() == 0:
-            raise SettingError("weights must be finite numbers, none below zero and not all of them zero")
-        return np.asarray(given / given.mean(), dtype=np.float32)
 
     def record(self) -> dict[str, Any]:
         plain = ("iterations", "batch_size", "learning_rate", "temperature", "validate_every", "validation_rows")
@@ -80,18 +67,13 @@ class GumbelSettings(CommonSettings):
         if self.clip is not None:
             more["clip"] = self.clip
         if self.weights is not None:
-            more["weights"] = _digest(self.weights)
+            more["weights"] = weights_record(self.weights)
         return {**super().record(), **{name: getattr(self, name) for name in plain}, **more}
 
     def identity(self) -> dict[str, Any]:
         """What may not change when a run goes on: the length of it and the learning rate may."""
         fixed = ("seed", "batch_size", "temperature", "loss", "weights")
         return {name: value for name, value in self.record().items() if name in fixed}
-
-
-def _digest(weights: npt.ArrayLike) -> str:
-    numbers = np.ascontiguousarray(weights, dtype="<f8")
-    return f"sha256:{hashlib.sha256(numbers.tobytes()).hexdigest()}"
 
 
 def _check_device(device: str | None) -> None:

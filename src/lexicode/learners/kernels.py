@@ -90,9 +90,7 @@ def search(
             row[old], row[new] = own[moved], np.inf
             own[moved], at[moved] = own_new, new
             total += change
-            state ^= state << np.uint64(13)
-            state ^= state >> np.uint64(7)
-            state ^= state << np.uint64(17)
+            state = _next(state)
             free_at[moved] = step + 1 + rest + np.int64((state >> np.uint64(33)) % np.uint64(more_rest))
             if total < best - tolerance:
                 best = total
@@ -100,6 +98,42 @@ def search(
         errors[i] += best
         for m in range(M):
             codes[i, m] = best_at[m] // M
+
+
+@njit(nogil=True, cache=True)
+def anneal(
+    scores: Array, codes: Array, pull: Array, errors: Array, states: Array, draws: Array, temperature: np.float32
+) -> None:
+    """Draw M codes of each row anew, each of a codebook drawn before it, with probabilities exp(-score / temperature).
+
+    The lowest of score - temperature * g, for Gumbel numbers g, is such a draw. `draws` (4096,) float32 are such
+    numbers, as likely as one another. scores (n, K*M), codes (n, M), errors (n,), states (n,) uint64
+    """
+    n, M = codes.shape
+    K = scores.shape[1] // M
+    for i in range(n):
+        row, state = scores[i], states[i]
+        for _ in range(M):
+            state = _next(state)
+            m = np.int64((state >> np.uint64(20)) % np.uint64(M))
+            best, lowest = -1, np.float32(np.inf)
+            for k in range(K):
+                state = _next(state)
+                value = row[k * M + m] - temperature * draws[np.int64(state >> np.uint64(52))]
+                if value < lowest:
+                    best, lowest = k, value
+            old = np.int64(codes[i, m])
+            if best != old:
+                errors[i] += row[best * M + m] - row[old * M + m]
+                _shift(row, pull[best * M + m], pull[old * M + m])
+                codes[i, m] = best
+
+
+@njit(nogil=True, cache=True)
+def _next(state: np.uint64) -> np.uint64:
+    state ^= state << np.uint64(13)
+    state ^= state >> np.uint64(7)
+    return state ^ (state << np.uint64(17))
 
 
 @njit(nogil=True, cache=True)
@@ -158,20 +192,24 @@ def _copy(target: Array, source: Array) -> None:
 
 
 @njit(nogil=True, cache=True)
-def sum_by_codeword(rows: Array, codes: Array, m: int, sums: Array) -> None:
-    """sums (K, dim) float64 of the rows (n, dim) that use each codeword of codebook m, added in row order"""
+def sum_by_codeword(rows: Array, codes: Array, weights: Array, m: int, sums: Array) -> None:
+    """sums (K, dim) float64 of the rows (n, dim) times their weights (n,) that use each codeword of codebook m,
+    added in row order"""
     for i in range(rows.shape[0]):
-        _add(sums[codes[i, m]], rows[i])
+        row, target, weight = rows[i], sums[codes[i, m]], weights[i]
+        for j in range(row.shape[0]):
+            target[j] += weight * row[j]
 
 
 @njit(nogil=True, cache=True)
-def count_pairs(codes: Array, m: int, counts: Array) -> None:
-    """counts (K, K*M) float64: in how many rows each codeword of codebook m stands beside each codeword of all"""
+def count_pairs(codes: Array, weights: Array, m: int, counts: Array) -> None:
+    """counts (K, K*M) float64: the weights (n,) of the rows in which each codeword of codebook m stands beside each
+    codeword of the codebooks from m on; the rest mirrors these"""
     n, M = codes.shape
     for i in range(n):
-        row = counts[codes[i, m]]
-        for other in range(M):
-            row[np.int64(codes[i, other]) * M + other] += 1
+        row, weight = counts[codes[i, m]], weights[i]
+        for other in range(m, M):
+            row[np.int64(codes[i, other]) * M + other] += weight
 
 
 @njit(nogil=True, cache=True)

@@ -48,11 +48,17 @@ class Learner(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CommonSettings:
-    """Settings of every learner, checked when made."""
+    """Settings of every learner, checked when made.
+
+    exact: so many of the most frequent rows are kept as they are. max_error: so is every row whose code would put
+    it further than this from where it was.
+    """
 
     seed: int = 0
     codebook_dtype: str = "float16"
     threads: int | None = None
+    exact: int = 0
+    max_error: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed < 2**63:
@@ -61,6 +67,10 @@ class CommonSettings:
             raise SettingError(f"codebook_dtype={self.codebook_dtype!r} is not one of {', '.join(CODEBOOK_DTYPES)}")
         if self.threads is not None and self.threads < 1:
             raise SettingError(f"threads={self.threads} is less than 1")
+        if self.exact < 0:
+            raise SettingError(f"exact={self.exact} is less than 0")
+        if self.max_error is not None and not 0 <= self.max_error < float("inf"):
+            raise SettingError(f"max_error={self.max_error} is not a distance; give a number of 0 or more")
 
     @property
     def thread_count(self) -> int:
@@ -77,7 +87,12 @@ class CommonSettings:
 
     def record(self) -> dict[str, Any]:
         """What the artefact remembers. Threads stay out: they change no byte of the result."""
-        return {"seed": self.seed, "codebook_dtype": self.codebook_dtype}
+        asked: dict[str, Any] = {"seed": self.seed, "codebook_dtype": self.codebook_dtype}
+        if self.exact:
+            asked["exact"] = self.exact
+        if self.max_error is not None:
+            asked["max_error"] = self.max_error
+        return asked
 
 
 def check_range(vectors: Vectors, codebook_dtype: str) -> None:

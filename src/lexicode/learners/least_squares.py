@@ -1,6 +1,7 @@
 """Codes -> the codebooks that fit them best: one linear least-squares problem.
 
-With B (n, K*M) the 0/1 matrix that says which codewords each row uses, the codewords C solve (B'B + ridge) C = B'X.
+With B (n, K*M) the 0/1 matrix that says which codewords each row uses, and W the rows' weights, the codewords C solve
+(B'WB + ridge) C = B'WX.
 Everything that is needed of the rows is a sum over them, so that several processes add up their shares.
 """
 
@@ -19,10 +20,10 @@ from lexicode.packing import Codes
 
 Doubles = npt.NDArray[np.float64]
 
-# Each codebook may take a constant from another, so B'B is singular; a little ridge picks the small solution.
+# Each codebook may take a constant from another, so B'WB is singular; a little ridge picks the small solution.
 RIDGE = 1e-4
-# Up to this many codewords B'B is made and solved directly, which is cubic in them. Beyond, conjugate gradients
-# multiply by B and B' row by row, and B'B, which would be gigabytes, is never made.
+# Up to this many codewords B'WB is made and solved directly, which is cubic in them. Beyond, conjugate gradients
+# multiply by B and B'W row by row, and B'WB, which would be gigabytes, is never made.
 DIRECT_LIMIT = 2048
 GRADIENT_STEPS = 12
 BLOCK_ROWS = 4096
@@ -30,9 +31,10 @@ BLOCK_ROWS = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class LeastSquares:
-    """codes (n, M) of this process's rows; the solution is over all processes' rows."""
+    """codes (n, M) and weights (n,) of this process's rows; the solution is over all processes' rows."""
 
     codes: Codes
+    weights: Floats
     codewords: int
     pool: ThreadPoolExecutor
     team: Team
@@ -48,10 +50,11 @@ class LeastSquares:
 
     @property
     def counts(self) -> Doubles:
-        """How many rows use each codeword: (K*M,)"""
+        """The weight of the rows that use each codeword: (K*M,)"""
         M, K = self.codes.shape[1], self.codewords
-        counts = np.stack([np.bincount(column, minlength=K) for column in self.codes.T], axis=1).reshape(K * M)
-        total = counts.astype(np.float64)
+        weights = self.weights.astype(np.float64)
+        counts = np.stack([np.bincount(column, weights, minlength=K) for column in self.codes.T], axis=1)
+        total = counts.reshape(K * M)
         self.team.sum(total)
         return total
 
@@ -60,21 +63,25 @@ class LeastSquares:
         return RIDGE * max(float(self.counts.mean()), 1.0)
 
     def _summed(self, rows: Floats) -> Doubles:
-        """B' rows: rows (n, dim) -> (K*M, dim), the sum of the rows that use each codeword"""
+        """B'W rows: rows (n, dim) -> (K*M, dim), the weighted sum of the rows that use each codeword"""
         M, K = self.codes.shape[1], self.codewords
         sums = np.zeros((M, K, rows.shape[1]))
         # One codebook is one task: its rows are added up in order, whatever the number of threads.
-        list(self.pool.map(lambda m: kernels.sum_by_codeword(rows, self.codes, m, sums[m]), range(M)))
+        list(self.pool.map(lambda m: kernels.sum_by_codeword(rows, self.codes, self.weights, m, sums[m]), range(M)))
         total = np.ascontiguousarray(sums.transpose(1, 0, 2)).reshape(K * M, -1)
         self.team.sum(total)
         return total
 
     def _gram(self) -> Doubles:
-        """B'B: (K*M, K*M), how many rows use each pair of codewords"""
+        """B'WB: (K*M, K*M), the weight of the rows that use each pair of codewords"""
         M, K = self.codes.shape[1], self.codewords
         counts = np.zeros((M, K, K * M))
-        list(self.pool.map(lambda m: kernels.count_pairs(self.codes, m, counts[m]), range(M)))
-        gram = np.ascontiguousarray(counts.transpose(1, 0, 2)).reshape(K * M, K * M)
+        list(self.pool.map(lambda m: kernels.count_pairs(self.codes, self.weights, m, counts[m]), range(M)))
+        gram: Doubles = np.ascontiguousarray(counts.transpose(1, 0, 2)).reshape(K * M, K * M)
+        # Each pair was counted once, from its first codebook; a codeword stands beside itself once.
+        own = gram.diagonal().copy()
+        gram = gram + gram.T
+        gram.flat[:: len(gram) + 1] = own
         self.team.sum(gram)
         return gram
 

@@ -18,6 +18,7 @@ from lexicode.coded import CodedEmbedding, nearest_levels, normalized
 from lexicode.composition import Floats, compose
 from lexicode.encoding import nearest_codes
 from lexicode.errors import SettingError
+from lexicode.learners.keeping import with_exact_rows
 from lexicode.learners.kmeans import kmeans
 from lexicode.learners.learner import CommonSettings, check_range, origin, stored, workers
 from lexicode.learners.progress import OnProgress, Progress
@@ -69,7 +70,7 @@ class ProductLearner:
         codebooks, offsets = self._learn(sample, parts, report)
         shipped = stored(codebooks, self.settings.codebook_dtype)
         packed, norms = self._encode_all(vectors, shipped.astype(np.float32), offsets, levels)
-        return CodedEmbedding(
+        coded = CodedEmbedding(
             scheme=self.scheme,
             packed=packed,
             codebooks=shipped,
@@ -80,6 +81,7 @@ class ProductLearner:
             norm_levels=levels,
             origin=origin(self.name, self.settings.record(), vectors),
         )
+        return with_exact_rows(coded, vectors, self.settings)
 
     def _sample(self, total: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         wanted = max(MIN_SAMPLE, SAMPLE_ROWS_PER_CODEWORD * self.scheme.codewords)

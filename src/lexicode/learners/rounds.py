@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,30 +15,39 @@ from lexicode.learners.checkpoint import Checkpoint
 from lexicode.learners.team import ALONE, Team
 from lexicode.packing import Codes
 
+# The arrays of rows that are encoded for good: codes, and norms where lengths are coded apart.
+ENCODED = ("packed", "norms")
+
 
 class Rounds:
-    """codes (n, M) of this process's rows, codewords (K*M, dim) float64, errors (n,) float32 of the rows, the
-    first round's noise, and the number of the round that comes next"""
+    """rows (n,), the numbers of this process's rows that are learned from; their codes (n, M), weights (n,) float32
+    and errors (n,) float32; codewords (K*M, dim) float64; `step`, the number of the round that comes next"""
 
     def __init__(
         self,
         *,
+        rows: npt.NDArray[np.int64],
         codes: Codes,
+        weights: Floats,
         codewords: npt.NDArray[np.float64],
-        noise: float,
         rng: np.random.Generator,
         first_row: int,
         total: int,
     ) -> None:
+        self.rows = rows
         self.codes = codes
-        self.codewords = codewords
+        self.weights = weights
         self.errors: Floats = np.ones(len(codes), dtype=np.float32)
-        self.noise = noise
+        self.codewords = codewords
         self.rng = rng
         self.first_row = first_row
         self.total = total
         self.step = 0
         self.curve: list[float] = []
+        self.started = time.monotonic()
+        # What a run that was killed had encoded already of the table's first rows, and the sum of their errors.
+        self.encoded: dict[str, npt.NDArray[np.uint8]] = {}
+        self.encoded_error = 0.0
         self._checkpoint: Checkpoint | None = None
         self._team: Team = ALONE
 
@@ -53,8 +63,11 @@ class Rounds:
         team.agree(self.codewords)
         self.codes = team.scatter(arrays.get("codes"), len(self.codes))
         self.errors = team.scatter(arrays.get("errors"), len(self.errors))
+        self.encoded = {name: arrays[name] for name in ENCODED if name in arrays}
+        self.encoded_error = record["encoded_error"]
         self.rng.bit_generator.state = record["generator"]
         self.step, self.curve = record["step"], record["curve"]
+        self.started = time.monotonic() - record["seconds"]
 
     def finish(self, step: int, curve: list[float], *, last: bool) -> None:
         """A round is done; save now and then, and after the last."""
@@ -64,5 +77,20 @@ class Rounds:
             return
         codes, errors = self._team.gather(self.codes), self._team.gather(self.errors)
         if codes is not None and errors is not None:
-            record = {"step": self.step, "curve": self.curve, "generator": self.rng.bit_generator.state}
-            self._checkpoint.save(record, {"codes": codes, "errors": errors, "codewords": self.codewords})
+            self._save(self._checkpoint, {"codes": codes, "errors": errors})
+
+    def finish_block(self, encoded: dict[str, npt.NDArray[np.uint8]], error: float) -> None:
+        """The table's first rows are encoded; save now and then. A team encodes its rows again after a kill."""
+        if self._checkpoint is not None and self._team.size == 1 and self._checkpoint.due:
+            self.encoded_error = error
+            self._save(self._checkpoint, {"codes": self.codes, "errors": self.errors, **encoded})
+
+    def _save(self, checkpoint: Checkpoint, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        record = {
+            "step": self.step,
+            "curve": self.curve,
+            "generator": self.rng.bit_generator.state,
+            "seconds": time.monotonic() - self.started,
+            "encoded_error": self.encoded_error,
+        }
+        checkpoint.save(record, {**arrays, "codewords": self.codewords})

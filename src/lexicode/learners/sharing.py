@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from lexicode.coded import CodedEmbedding
 from lexicode.errors import InputError, SettingError
+from lexicode.formats.folders import is_folder
 from lexicode.formats.reading import read_table
 from lexicode.formats.sniffing import sniff
 from lexicode.formats.streams import open_source
@@ -90,6 +91,8 @@ def bounds(total: int, team: Team) -> tuple[int, int]:
 
 def _is_mapped(path: str) -> bool:
     """Whether the file's numbers can be used where they lie, so that opening it reads no row."""
+    if is_folder(path):
+        return False
     with open_source(path) as source:
         return source.path is not None and sniff(source).format in ("npy", "safetensors")
 
@@ -209,14 +212,34 @@ def whole(coded: CodedEmbedding, share: Share, team: Team) -> CodedEmbedding | N
     if team.size == 1:
         return coded
     packed = team.gather(coded.packed)
+    norms = None if coded.norms is None else team.gather(coded.norms)
+    exact = _gathered_exact(coded, team)
     digests = "".join(team.tell_all(share.vectors.digest))
     if packed is None:
         return None
     digest = f"sha256 of {team.size} shares:{hashlib.sha256(digests.encode()).hexdigest()}"
+    ids, rows = exact or (None, None)
     return CodedEmbedding(
         scheme=coded.scheme,
         packed=packed,
         codebooks=coded.codebooks,
         words=share.words,
+        norms=norms,
+        norm_levels=coded.norm_levels,
+        exact_ids=ids,
+        exact_rows=rows,
         origin={**coded.origin, "source": {"digest": digest, "rows": len(packed)}, "processes": team.size},
     )
+
+
+def _gathered_exact(coded: CodedEmbedding, team: Team) -> tuple[npt.NDArray[np.uint32], Matrix] | None:
+    """The leader gets the numbers in the whole table of the rows that any process keeps as they are, and those rows."""
+    first, own = team.first_row(len(coded)), coded.exact
+    dtypes = [dtype for dtype in team.tell_all(None if own is None else own.rows.dtype.str) if dtype is not None]
+    if not dtypes:
+        return None
+    ids = np.empty(0, dtype=np.uint32) if own is None else (own.ids + np.uint32(first))
+    rows = np.empty((0, coded.dim)) if own is None else own.rows
+    # float16 holds the rows of some processes, and not those of others.
+    all_ids, all_rows = team.gather(ids), team.gather(rows.astype(np.result_type(*dtypes)))
+    return None if all_ids is None or all_rows is None else (all_ids, all_rows)

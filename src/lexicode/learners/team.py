@@ -1,7 +1,8 @@
 """Team: the processes that learn one table together, each on its own rows. One process alone is a team too.
 
 Learners call these methods at the same points in every process. Alone they cost nothing and change nothing, so that
-a learner reads the same, and gives the same bytes, as if there were no such thing. `distributed.py` has the real one.
+a learner reads the same, and gives the same bytes, as if there were no such thing. `several.py` has what real ones
+share, `neighbours.py` the one of a single machine, `distributed.py` the one of many.
 """
 
 from __future__ import annotations
@@ -11,7 +12,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lexicode.errors import LearningError
+
+# A process that ends is noticed at once; one that hangs, after this.
+PATIENCE_SECONDS = 1800
+
 Array = npt.NDArray[Any]
+
+
+class LostProcessError(LearningError):
+    """Another process of the team has ended."""
+
+    @classmethod
+    def seen_by(cls, rank: int, size: int, reason: object) -> LostProcessError:
+        """`reason`: what the connection to it said."""
+        return cls(
+            f"process {rank} of {size} has lost another one, which ended or did not answer for "
+            f"{PATIENCE_SECONDS // 60} minutes ({reason})"
+        )
 
 
 class Team:
