@@ -1,71 +1,163 @@
-"""lexicode beside faiss on the same rows: the loss and the time of each, and their ratios to faiss.
+"""lexicode and its rivals on the same rows: bytes, loss, neighbours, similarity, time and memory, side by side.
 
-    python benchmarks/bench_learners.py VECTORS [--schemes 32x16] [--efforts fast balanced] [--threads 2]
+    python benchmarks/bench_learners.py                               the demo extra's GloVe 6B, 50 dimensions
+    python benchmarks/bench_learners.py VECTORS --schemes 32x16 --rows faiss-lsq fast balanced
+    python benchmarks/bench_learners.py --table 'GloVe 6B 100 d=FILE' --table 'GloVe 840B 300 d=FILE' \\
+        --similarity FOLDER
 
-Loss is the mean squared distance on all rows; time is training plus encoding of all rows. Numba's compilation is
-left out (a small table is learned first). Both use the same number of threads, one after the other.
+Every method runs in a process of its own, one after the other, with its threads fixed. Each row is written to
+results/learners.json as soon as it is known, and learners.md, .svg and .png are made from it; a row that is there is
+not run again, unless --again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
 
-import faiss
-import numpy as np
-import numpy.typing as npt
+from learners.markdown import markdown
+from learners.methods import BASE, METHODS
+from learners.plot import plot
+from learners.results import Results, Row
+from learners.tables import TableFile, facts
+from lexicode import CodeScheme
 
-from lexicode import AdditiveLearner, CodeScheme, ProductLearner, Vectors
-from lexicode.learners.additive import EFFORTS
-
-Matrix = npt.NDArray[np.float32]
-
-
-def timed(run: Callable[[], Matrix], matrix: Matrix) -> tuple[float, float]:
-    """(loss, seconds) of a method that returns the table as it is after coding."""
-    started = time.perf_counter()
-    decoded = run()
-    seconds = time.perf_counter() - started
-    return float(np.square(matrix - decoded).sum(axis=1, dtype=np.float64).mean()), seconds
-
-
-def faiss_local_search(matrix: Matrix, scheme: CodeScheme) -> Matrix:
-    quantizer = faiss.LocalSearchQuantizer(matrix.shape[1], scheme.codebooks, scheme.bits)
-    quantizer.train(matrix)
-    return quantizer.decode(quantizer.compute_codes(matrix))
+HERE = Path(__file__).parent
+SCHEMES = ("8x64", "16x32", "32x16", "64x8")
+# Every library that starts threads of its own reads one of these before it is imported.
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("vectors")
-    parser.add_argument("--schemes", nargs="+", default=["32x16"])
-    parser.add_argument("--efforts", nargs="+", default=["fast", "balanced"], choices=list(EFFORTS))
+    options = parsed()
+    results = Results(Path(options.results) / "learners.json")
+    if not options.report_only:
+        tables = [TableFile.parse(text, options.limit) for text in [*options.vectors, *options.table]]
+        for table in tables or [TableFile.demo(options.limit)]:
+            results.describe(table.name, facts(table.load()))
+            run_table(table, options, results)
+    report(results)
+    print((results.path.with_suffix(".md")).read_text(encoding="utf-8"))
+
+
+def parsed() -> argparse.Namespace:
+    names = "\n".join(f"  {name:12} {entry.title}" for name, entry in METHODS.items())
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=f"rows:\n{names}", formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("vectors", nargs="*", help="vector files")
+    parser.add_argument("--table", action="append", default=[], metavar="NAME=FILE", help="a vector file with its name")
+    parser.add_argument("--limit", type=int, help="the first so many rows of each table")
+    parser.add_argument("--schemes", nargs="+", default=list(SCHEMES), metavar="MxK")
+    parser.add_argument("--rows", nargs="+", choices=list(METHODS), metavar="ROW", help="by name; all but the slowest")
+    parser.add_argument("--similarity", nargs="+", default=[], metavar="PATH", help="files of word pairs, or folders")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--again", action="store_true", help="run rows that are there already")
+    parser.add_argument("--results", default=str(HERE.parent / "results"), metavar="FOLDER")
+    parser.add_argument("--report-only", action="store_true", help="run nothing, make the report anew")
     options = parser.parse_args()
+    options.schemes = [str(CodeScheme.parse(scheme)) for scheme in options.schemes]
+    options.rows = options.rows or [name for name, entry in METHODS.items() if not entry.asked]
+    return options
 
-    vectors = Vectors.load(options.vectors)
-    matrix = vectors.take(np.arange(len(vectors)))
-    faiss.omp_set_num_threads(options.threads)
-    AdditiveLearner("4x16", effort="fast").fit(Vectors(matrix[:500]))
 
-    print(f"{len(matrix):,} rows x {matrix.shape[1]}, {options.threads} threads")
-    print(f"{'scheme':8} {'method':24} {'loss':>9} {'seconds':>9} {'loss/faiss':>11} {'time/faiss':>11}")
-    for text in options.schemes:
-        scheme = CodeScheme.parse(text)
-        methods: dict[str, Callable[[], Matrix]] = {"faiss LocalSearch": lambda s=scheme: faiss_local_search(matrix, s)}
-        for effort in options.efforts:
-            learner = AdditiveLearner(scheme, effort=effort, threads=options.threads)
-            methods[f"lexicode {effort}"] = lambda each=learner: each.fit(vectors).decode()
-        if scheme.codebooks <= matrix.shape[1]:
-            product = ProductLearner(scheme, threads=options.threads)
-            methods["lexicode product"] = lambda each=product: each.fit(vectors).decode()
-        base: tuple[float, float] | None = None
-        for name, run in methods.items():
-            loss, seconds = timed(run, matrix)
-            base = base or (loss, seconds)
-            ratios = f"{loss / base[0]:11.3f} {seconds / base[1]:11.3f}"
-            print(f"{text:8} {name:24} {loss:9.4f} {seconds:9.1f} {ratios}", flush=True)
+def run_table(table: TableFile, options: argparse.Namespace, results: Results) -> None:
+    """All rows that are wanted of one table, those that know no scheme first."""
+    wanted = [("", name) for name in options.rows if not METHODS[name].per_scheme]
+    wanted += [(scheme, name) for scheme in options.schemes for name in options.rows if METHODS[name].per_scheme]
+    for scheme, name in wanted:
+        if results.find(table.name, scheme, name) is None or options.again:
+            row = run(table, scheme, name, options)
+            results.add(row)
+            report(results)
+            print(told(row, results.find(table.name, scheme, BASE)), flush=True)
+
+
+def run(table: TableFile, scheme: str, name: str, options: argparse.Namespace) -> Row:
+    order = {
+        "table": asdict(table),
+        "method": name,
+        "scheme": scheme or SCHEMES[0],
+        "threads": options.threads,
+        "similarity": similarity_files(options.similarity),
+    }
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    environment |= dict.fromkeys(THREAD_VARIABLES, str(options.threads))
+    command = [sys.executable, "-m", "learners.measuring", json.dumps(order)]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{table.name}, {scheme}, {name}: failed with status {done.returncode}")
+    return {
+        "table": table.name,
+        "scheme": scheme,
+        "method": name,
+        **json.loads(done.stdout.splitlines()[-1]),
+        "threads": options.threads,
+        # How busy the machine was: figures of a busy one are no figures.
+        "load": load,
+        "machine": machine(),
+        "commit": commit(),
+        "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
+        "command": told_command(),
+    }
+
+
+def similarity_files(paths: list[str]) -> list[str]:
+    files = [file for path in map(Path, paths) for file in (sorted(path.glob("*.txt")) if path.is_dir() else [path])]
+    return [str(file) for file in files]
+
+
+def told(row: Row, base: Row | None) -> str:
+    """A line for the terminal, with ratios to faiss's LocalSearchQuantizer where it has been run."""
+    start = f"{row['table']:24} {row['scheme']:6} {METHODS[row['method']].title:28}"
+    if "unfit" in row:
+        return f"{start} {row['unfit']}"
+    line = f"{start} {row['bytes']:>11,} bytes  loss {row['loss']:<10.4g} {row['seconds']:8.1f} s"
+    if base is None or "loss" not in base:
+        return line
+    return f"{line}  of faiss's {row['loss'] / base['loss']:.3f}, {row['seconds'] / base['seconds']:.3f}"
+
+
+def report(results: Results) -> None:
+    results.path.with_suffix(".md").write_text(markdown(results), encoding="utf-8")
+    plot(results, results.path)
+
+
+def machine() -> str:
+    """The processor, as far as the system tells."""
+    info = Path("/proc/cpuinfo")
+    models = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    model = models[0] if models else platform.processor() or platform.machine()
+    return f"{model}, {os.cpu_count()} cores"
+
+
+def commit() -> str:
+    """Where the figures come from; `+` where the tree was not clean, results aside."""
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", ":(top)", ":(top,exclude)results")
+    return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
+
+
+def told_command() -> str:
+    """The command as another would type it: files by their names alone."""
+
+    def plain(argument: str) -> str:
+        name, separator, path = argument.rpartition("=")
+        return f"{name}{separator}{Path(path).name}" if "/" in path else argument
+
+    return shlex.join(["python", "benchmarks/bench_learners.py", *map(plain, sys.argv[1:])])
 
 
 if __name__ == "__main__":

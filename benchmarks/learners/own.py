@@ -1,0 +1,36 @@
+"""lexicode's learners."""
+
+from __future__ import annotations
+
+from learners.coding import Method, Outcome, Task, UnfitError
+from lexicode import CodedEmbedding, SettingError
+from lexicode.learners import make_learner
+
+
+def additive(effort: str) -> Method:
+    """AdditiveLearner at an effort"""
+    return _method("additive", effort=effort)
+
+
+def product() -> Method:
+    """ProductLearner"""
+    return _method("product")
+
+
+def gumbel() -> Method:
+    """GumbelLearner, the paper's network with the paper's settings"""
+    return _method("gumbel")
+
+
+def _method(name: str, **settings: object) -> Method:
+    def method(task: Task) -> Outcome:
+        try:
+            learner = make_learner(name, task.scheme, threads=task.threads, **settings)
+            coded: CodedEmbedding = learner.fit(task.vectors)
+        except SettingError as error:
+            raise UnfitError(str(error)) from None
+        sizes = coded.part_bytes
+        told = ", ".join([str(task.scheme), *(str(value) for value in settings.values())])
+        return Outcome(bytes=sum(sizes.values()) - sizes["words"], setup=told, decode=coded.decode)
+
+    return method
