@@ -56,5 +56,8 @@ METHODS = {
     "fast": _own("fast", "additive", "fast"),
     "balanced": _own("balanced", "additive", "balanced"),
     "thorough": _own("thorough", "additive", "thorough"),
+    "zipf": _own("balanced, Zipf weights", "weighted"),
+    "cosine": _own("balanced, cosine", "directions"),
+    "exact-1000": Entry(title="lexicode balanced, 1,000 rows exact", family="lexicode", place=("own", "kept", 1000)),
     "gumbel": _own("gumbel (the paper's)", "gumbel", asked=True),
 }

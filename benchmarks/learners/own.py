@@ -12,6 +12,21 @@ def additive(effort: str) -> Method:
     return _method("additive", effort=effort)
 
 
+def weighted() -> Method:
+    """Frequent words count for more, by their rank"""
+    return _method("additive", weights="zipf")
+
+
+def directions() -> Method:
+    """The cosine counts; lengths are coded apart, in a byte more"""
+    return _method("additive", loss="cosine")
+
+
+def kept(rows: int) -> Method:
+    """The first rows are kept as they are"""
+    return _method("additive", exact=rows)
+
+
 def product() -> Method:
     """ProductLearner"""
     return _method("product")
