@@ -10,6 +10,12 @@ import numpy as np
 from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats
 from lexicode.errors import InputError, SettingError
+from lexicode.export.gensim import write_keyed_vectors
+from lexicode.export.onnx import write_onnx
+from lexicode.export.spacy import write_spacy
+from lexicode.export.static import write_static
+from lexicode.export.web_page import write_web_page
+from lexicode.formats.atomic import check_folder, check_target
 from lexicode.formats.original import write_original_codes
 from lexicode.formats.writing import write_npy, write_word2vec_binary, write_word2vec_text, write_words
 
@@ -19,7 +25,14 @@ FORMATS = {
     "word2vec-binary": (".bin",),
     "npy": (".npy",),
     "original": (".codes", ".codebook.npy"),
+    "onnx": (".onnx",),
+    "gensim": (".kv",),
+    # Folders, which have no ending.
+    "spacy": (),
+    "static": (),
+    "web-page": (".html", ".htm"),
 }
+FOLDERS = ("spacy", "static")
 
 
 def export_format(path: str | os.PathLike[str], name: str | None = None) -> str:
@@ -38,21 +51,41 @@ def export_format(path: str | os.PathLike[str], name: str | None = None) -> str:
     return max(implied)[1]
 
 
+def check_export(path: str | os.PathLike[str], name: str) -> None:
+    """Refuse a path that cannot become a file, or a folder, of this format; ask before work is done."""
+    if name in FOLDERS:
+        check_folder(path)
+    else:
+        check_target(path)
+
+
 def export(coded: CodedEmbedding, path: str | os.PathLike[str], *, format: str | None = None) -> list[Path]:
     """Write `coded` in another format; the files that were written."""
     chosen = export_format(path, format)
     target = Path(path)
     if chosen == "original":
         return _export_original(coded, target)
-    if chosen == "npy":
-        write_npy(target, coded.blocks(), len(coded), coded.dim)
+    if chosen == "web-page":
+        write_web_page(target, coded)
+        return [target]
+    if chosen in ("npy", "onnx"):
+        if chosen == "npy":
+            write_npy(target, coded.blocks(), len(coded), coded.dim)
+        else:
+            write_onnx(coded, target)
         if coded.words is None:
             return [target]
         companion = target.with_suffix(".words.txt")
         write_words(companion, coded.words)
         return [target, companion]
-    # word2vec's formats have a word in every row; a table of ids gets its row numbers.
+    # The other formats have a word in every row; a table of ids gets its row numbers.
     words = coded.words if coded.words is not None else [str(row) for row in range(len(coded))]
+    if chosen == "gensim":
+        return write_keyed_vectors(coded, words, target)
+    if chosen in FOLDERS:
+        write_folder = write_spacy if chosen == "spacy" else write_static
+        write_folder(coded, words, target)
+        return sorted(path for path in target.rglob("*") if path.is_file())
     write = write_word2vec_text if chosen == "word2vec" else write_word2vec_binary
     write(target, words, coded.blocks(), len(coded), coded.dim)
     return [target]
@@ -61,6 +94,8 @@ def export(coded: CodedEmbedding, path: str | os.PathLike[str], *, format: str |
 def _export_original(coded: CodedEmbedding, target: Path) -> list[Path]:
     if coded.norms is not None:
         raise InputError("norms that are coded apart have no place in the original tool's files")
+    if coded.exact is not None:
+        raise InputError("rows that are kept exactly have no place in the original tool's files")
     prefix = target.with_name(target.name.removesuffix(".codes").removesuffix(".codebook.npy"))
     write_original_codes(prefix, coded.codes(), _whole_codebooks(coded))
     written = [prefix.with_name(prefix.name + ending) for ending in (".codes", ".codebook.npy")]

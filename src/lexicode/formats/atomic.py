@@ -1,9 +1,10 @@
-"""Write a file so that a kill at any moment leaves the old one or the new one."""
+"""Write a file so that a kill at any moment leaves the old one or the new one; and a folder, whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,32 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
             error.filename = os.fspath(target)
         raise
     _sync_folder(final.parent)
+
+
+@contextmanager
+def making_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary folder beside `target`; when the block ends well, it becomes `target`."""
+    check_folder(target)
+    final = Path(os.path.realpath(target))
+    temporary = final.with_name(f".{final.name[:200]}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    temporary.mkdir()
+    try:
+        yield temporary
+        # Takes the place of an empty folder, and of nothing else.
+        temporary.rename(final)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    _sync_folder(final.parent)
+
+
+def check_folder(target: str | os.PathLike[str]) -> None:
+    """Refuse what cannot become a new folder: nothing that is there already is ever written over."""
+    final = Path(os.path.realpath(target))
+    if not final.is_dir():
+        check_target(target)
+    if final.exists() and not (final.is_dir() and not any(final.iterdir())):
+        raise FileExistsError(errno.EEXIST, "is there already; name a new folder to write", os.fspath(target))
 
 
 def check_target(target: str | os.PathLike[str]) -> None:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from lexicode.errors import InputError, SettingError
 from lexicode.formats.arrays import read_npy, read_npz
 from lexicode.formats.fasttext_binary import read_fasttext_binary
+from lexicode.formats.folders import is_folder, read_folder
+from lexicode.formats.gensim import read_gensim
 from lexicode.formats.pytorch import read_pytorch
 from lexicode.formats.sniffing import Sniffed, sniff
 from lexicode.formats.streams import Source, name_of, open_source
@@ -27,7 +29,7 @@ def read_table(
     limit: int | None = None,
     spaces: Spaces = "error",
 ) -> Table:
-    """Read the vectors of `source`, a path or `-` for standard input, whatever their format and compression.
+    """Read the vectors of `source`, a file, a folder or `-` for standard input, whatever their format and compression.
 
     words   a file of one word a line, for a format that holds none
     tensor  which matrix to read, where a file holds several
@@ -38,6 +40,11 @@ def read_table(
         raise SettingError(f"limit={limit} is not a number of rows; give 1 or more, or none")
     if spaces not in ("error", "keep"):
         raise SettingError(f'spaces={spaces!r} is not known; try "error" or "keep"')
+    if is_folder(source):
+        if words is not None:
+            raise InputError(f"{name_of(source)}: has words of its own; leave out the file of words")
+        table = read_folder(source, tensor=tensor, limit=limit)
+        return _with_words(table, table.words, name_of(source), limit)
     with open_source(source) as opened:
         sniffed = sniff(opened)
         if tensor is not None and sniffed.format not in ("npz", "safetensors", "PyTorch"):
@@ -69,6 +76,8 @@ def _read(source: Source, sniffed: Sniffed, tensor: str | None, limit: int | Non
         return read_npy(source, limit=limit)
     if sniffed.format == "safetensors":
         return read_safetensors(source, tensor=tensor, limit=limit)
+    if sniffed.format == "gensim KeyedVectors":
+        return read_gensim(source, limit=limit)
     if sniffed.format == "fastText binary":
         return read_fasttext_binary(source, limit=limit)
     if sniffed.format == "word2vec binary" and sniffed.header is not None:

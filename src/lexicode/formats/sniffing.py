@@ -7,17 +7,26 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lexicode.formats import arrays, fasttext_binary, pytorch
+from lexicode.formats.gensim import starts_like_pickle
 from lexicode.formats.streams import Source
 from lexicode.formats.tensors import starts_like_safetensors
 from lexicode.formats.text import number_of
 from lexicode.formats.wordlists import BYTE_ORDER_MARK
 
 Format = Literal[
-    "npy", "npz", "safetensors", "PyTorch", "fastText binary", "word2vec binary", "word2vec text", "GloVe text"
+    "npy",
+    "npz",
+    "safetensors",
+    "PyTorch",
+    "gensim KeyedVectors",
+    "fastText binary",
+    "word2vec binary",
+    "word2vec text",
+    "GloVe text",
 ]
 READABLE = (
     "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, .npy, .npz, .safetensors, PyTorch, "
-    "plain or in gzip, bzip2, xz or zip"
+    "gensim's KeyedVectors, plain or in gzip, bzip2, xz or zip; folders of spaCy, model2vec or StaticEmbedding"
 )
 
 # The first lines of the widest tables fit in this.
@@ -50,6 +59,8 @@ def sniff(source: Source) -> Sniffed:
         return Sniffed(format="fastText binary")
     if starts_like_safetensors(head):
         return Sniffed(format="safetensors")
+    if starts_like_pickle(head):
+        return Sniffed(format="gensim KeyedVectors")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise source.problem("is UTF-16; convert it to UTF-8")
     if head.startswith(BYTE_ORDER_MARK):

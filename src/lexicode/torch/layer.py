@@ -15,7 +15,7 @@ from lexicode.coded import CodedEmbedding
 from lexicode.errors import InputError, SettingError
 from lexicode.learners import make_learner
 from lexicode.scheme import CodeScheme
-from lexicode.torch.lookup import column_sources, joined, numbers_of, summed, summed_products
+from lexicode.torch.lookup import column_sources, joined, numbers_of, summed, summed_products, with_exact
 from lexicode.vectors import Vectors
 from lexicode.words import Words
 
@@ -24,13 +24,16 @@ class CompositionalEmbedding(nn.Module):
     """ids of any shape -> their rows: that shape plus (embedding_dim,), as `nn.Embedding` gives them.
 
     codebooks (M, K, width), a parameter; packed (V, bytes_per_row) uint8, a buffer that no training changes.
-    Where norms are coded apart: norms (V,) uint8 into norm_levels (n,). With a padding_idx: padding_row (dim,), what
-    that row gives, with no gradient; zeros unless the layer was made from an `nn.Embedding` whose row is not zero.
+    Where norms are coded apart: norms (V,) uint8 into norm_levels (n,). Where rows are kept exactly: exact_ids (E,)
+    int64, ascending, and exact_rows (E, dim), a parameter. With a padding_idx: padding_row (dim,), what that row gives,
+    with no gradient; zeros unless the layer was made from an `nn.Embedding` whose row is not zero.
     """
 
     packed: Tensor
     norms: Tensor | None
     norm_levels: Tensor | None
+    exact_ids: Tensor | None
+    exact_rows: nn.Parameter | None
     padding_row: Tensor | None
     _columns: Tensor | None
 
@@ -44,6 +47,7 @@ class CompositionalEmbedding(nn.Module):
         offsets: Sequence[int] | None = None,
         width: int | None = None,
         norm_levels: int = 0,
+        exact_rows: int = 0,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
         _random: bool = True,
@@ -51,7 +55,8 @@ class CompositionalEmbedding(nn.Module):
         """A layer of random codes and codebooks, to train or to load a state_dict into.
 
         offsets, width: in a product code, the first column that each codebook covers, and how many;
-        norm_levels: how many levels of norms are coded apart, 0 for none
+        norm_levels: how many levels of norms are coded apart, 0 for none; exact_rows: how many rows are kept exactly,
+        the first ones until a state_dict says which
         """
         super().__init__()
         self.scheme = CodeScheme.of(scheme)
@@ -59,6 +64,8 @@ class CompositionalEmbedding(nn.Module):
             raise SettingError(f"a layer of {num_embeddings} x {embedding_dim} has no rows or columns; give 1 or more")
         if not 0 <= norm_levels <= 256:
             raise SettingError(f"norm_levels={norm_levels} is not between 0 and 256")
+        if not 0 <= exact_rows <= num_embeddings:
+            raise SettingError(f"exact_rows={exact_rows} is not between 0 and the {num_embeddings} rows there are")
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.padding_idx = _checked_padding(padding_idx, num_embeddings)
@@ -71,10 +78,13 @@ class CompositionalEmbedding(nn.Module):
         self.codebooks = nn.Parameter(torch.empty(M, K, self.width, **floats))
         codes = torch.empty(num_embeddings, self.scheme.bytes_per_row, dtype=torch.uint8, device=device)
         self.register_buffer("packed", codes)
-        self.norms = self.norm_levels = self.padding_row = self._columns = None
+        self.norms = self.norm_levels = self.exact_ids = self.exact_rows = self.padding_row = self._columns = None
         if norm_levels:
             self._keep("norms", torch.zeros(num_embeddings, dtype=torch.uint8, device=device))
             self._keep("norm_levels", torch.ones(norm_levels, **floats))
+        if exact_rows:
+            self._keep("exact_ids", torch.arange(exact_rows, device=device))
+            self.exact_rows = nn.Parameter(torch.zeros(exact_rows, embedding_dim, **floats))
         if padding_idx is not None:
             self._keep("padding_row", torch.zeros(embedding_dim, **floats))
         if not self._adds_whole_rows and self.offsets is not None:
@@ -88,6 +98,8 @@ class CompositionalEmbedding(nn.Module):
     def reset_parameters(self) -> None:
         """Random codes, and codebooks that give rows of variance one, as those of a new nn.Embedding."""
         nn.init.normal_(self.codebooks, std=self.scheme.codebooks**-0.5 if self._adds_whole_rows else 1.0)
+        if self.exact_rows is not None:
+            nn.init.normal_(self.exact_rows)
         self.packed.random_(0, 256)
         if used := self.scheme.bits_per_row % 8:
             # What is left of a row's last byte is zero.
@@ -122,12 +134,13 @@ class CompositionalEmbedding(nn.Module):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> CompositionalEmbedding:
-        """A layer of the same rows. freeze: the codebooks do not train, as in `nn.Embedding.from_pretrained`."""
-        levels = coded.norm_levels
+        """A layer of the same rows. freeze: nothing in it trains, as in `nn.Embedding.from_pretrained`."""
+        levels, exact = coded.norm_levels, coded.exact
         layer = cls(
             len(coded), coded.dim, coded.scheme,
             padding_idx=padding_idx, offsets=coded.offsets, width=coded.codebooks.shape[2],
-            norm_levels=0 if levels is None else len(levels), device=device, dtype=dtype, _random=False,
+            norm_levels=0 if levels is None else len(levels), exact_rows=0 if exact is None else len(exact.ids),
+            device=device, dtype=dtype, _random=False,
         )  # fmt: skip
         with torch.no_grad():
             layer.codebooks.copy_(_copied(coded.codebooks))
@@ -135,8 +148,10 @@ class CompositionalEmbedding(nn.Module):
             if layer.norms is not None and layer.norm_levels is not None:
                 layer.norms.copy_(_copied(coded.norms))
                 layer.norm_levels.copy_(_copied(levels))
-        layer.codebooks.requires_grad_(not freeze)
-        return layer
+            if exact is not None and layer.exact_ids is not None and layer.exact_rows is not None:
+                layer.exact_ids.copy_(_copied(exact.ids.astype(np.int64)))
+                layer.exact_rows.copy_(_copied(exact.rows))
+        return layer.requires_grad_(not freeze)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], **settings: Any) -> CompositionalEmbedding:
@@ -188,25 +203,29 @@ class CompositionalEmbedding(nn.Module):
             self.num_embeddings, self.embedding_dim, self.scheme,
             padding_idx=padding_idx, offsets=self.offsets, width=self.width,
             norm_levels=0 if self.norm_levels is None else len(self.norm_levels),
+            exact_rows=0 if self.exact_rows is None else len(self.exact_rows),
             device=self.codebooks.device, dtype=self.codebooks.dtype, _random=False,
         )  # fmt: skip
         other.codebooks, other.packed = self.codebooks, self.packed
         other.norms, other.norm_levels = self.norms, self.norm_levels
+        other.exact_ids, other.exact_rows = self.exact_ids, self.exact_rows
         return other.train(self.training)
 
     def to_coded(self, words: Sequence[str] | None = None) -> CodedEmbedding:
         """The layer's rows as a coded embedding, its codebooks float16 where that holds them exactly, else float32."""
         norms, levels = self.norms, self.norm_levels
-        codebooks = self.stored_codebooks.cpu()
+        ids, rows = self.exact_ids, self.exact_rows
         return CodedEmbedding(
             scheme=self.scheme,
             packed=self.packed.cpu().numpy().copy(),
-            codebooks=(codebooks if codebooks.dtype == torch.float16 else codebooks.float()).numpy().copy(),
+            codebooks=_stored_array(self.codebooks),
             dim=self.embedding_dim,
             offsets=self.offsets,
             words=words if words is None or isinstance(words, Words) else Words(words),
             norms=None if norms is None else norms.cpu().numpy().copy(),
             norm_levels=None if levels is None else levels.float().cpu().numpy().copy(),
+            exact_ids=None if ids is None else ids.cpu().numpy().astype(np.uint32),
+            exact_rows=None if rows is None else _stored_array(rows),
         )
 
     # ---- using it
@@ -219,6 +238,8 @@ class CompositionalEmbedding(nn.Module):
         rows = summed(numbers, codewords) if self._adds_whole_rows else joined(numbers, codewords, self._columns)
         if self.norms is not None and self.norm_levels is not None:
             rows = rows * self.norm_levels[self.norms[flat].long()].unsqueeze(1)
+        if self.exact_ids is not None and self.exact_rows is not None:
+            rows = with_exact(rows, flat, self.exact_ids, self.exact_rows)
         if self.padding_row is not None and self.padding_idx is not None:
             rows = torch.where(flat.eq(self.padding_idx).unsqueeze(1), self.padding_row, rows)
         return rows.view(*ids.shape, self.embedding_dim)
@@ -240,6 +261,8 @@ class CompositionalEmbedding(nn.Module):
         scores = summed_products(self.packed, self._products(flat), self.scheme)
         if self.norms is not None and self.norm_levels is not None:
             scores = scores * self.norm_levels[self.norms.long()].unsqueeze(1)
+        if self.exact_ids is not None and self.exact_rows is not None:
+            scores = scores.index_copy(0, self.exact_ids, (self.exact_rows @ flat.T).to(scores.dtype))
         if self.padding_row is not None:
             place = torch.tensor([self.padding_idx], device=scores.device)
             scores = scores.index_copy(0, place, (self.padding_row @ flat.T).unsqueeze(0).to(scores.dtype))
@@ -248,7 +271,7 @@ class CompositionalEmbedding(nn.Module):
     def _products(self, hidden: Tensor) -> Tensor:
         """hidden (B, dim) -> (M, K, B): each codeword times the columns that its codebook covers"""
         if self._adds_whole_rows:
-            return (self.codebooks.flatten(0, 1) @ hidden.T).view(*self.codebooks.shape[:2], len(hidden))
+            return (self.codebooks.flatten(0, 1) @ hidden.T).view(*self.codebooks.shape[:2], hidden.shape[0])
         parts = torch.stack([hidden[:, start : start + self.width] for start in self.offsets or ()])
         return torch.bmm(self.codebooks, parts.transpose(1, 2))
 
@@ -258,21 +281,28 @@ class CompositionalEmbedding(nn.Module):
         return self(torch.arange(self.num_embeddings, device=self.packed.device))  # type: ignore[no-any-return]
 
     @property
-    def stored_codebooks(self) -> Tensor:
-        """The codebooks as a file holds them: as float16 where that changes no value."""
-        codebooks = self.codebooks.detach()
-        small = codebooks.to(torch.float16)
-        return small if torch.equal(small.to(codebooks.dtype), codebooks) else codebooks
-
-    @property
     def stored_bytes(self) -> int:
-        """The bytes of its codes and codebooks as a file holds them."""
-        kept = (self.stored_codebooks, self.packed, self.norms, self.norm_levels, self.padding_row)
+        """The bytes of its codes, codebooks and exact rows as a file holds them."""
+        kept = [self.packed, self.norms, self.norm_levels, self.exact_ids, self.padding_row]
+        kept += [stored(parameter) for parameter in self.parameters()]
         return sum(tensor.nbytes for tensor in kept if tensor is not None)
 
     def extra_repr(self) -> str:
         padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
         return f"{self.num_embeddings}, {self.embedding_dim}, scheme={self.scheme}{padding}"
+
+
+def stored(values: Tensor) -> Tensor:
+    """Codebooks or exact rows as a file holds them: as float16 where that changes no value."""
+    full = values.detach()
+    small = full.to(torch.float16)
+    return small if torch.equal(small.to(full.dtype), full) else full
+
+
+def _stored_array(values: Tensor) -> npt.NDArray[Any]:
+    """The same for a coded embedding: float16 or float32"""
+    kept = stored(values).cpu()
+    return (kept if kept.dtype == torch.float16 else kept.float()).numpy().copy()
 
 
 def check_embedding(embedding: nn.Embedding) -> None:

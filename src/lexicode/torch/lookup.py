@@ -48,20 +48,24 @@ def unpacked(packed: Tensor, scheme: CodeScheme) -> Tensor:
     M, bits, mask = scheme.codebooks, scheme.bits, scheme.codewords - 1
     if bits == 8:
         return packed
-    if 8 % bits == 0:
+    # Exporters to ONNX lose the type of shifted bytes.
+    if 8 % bits == 0 and not torch.compiler.is_exporting():
         shifts = torch.arange(0, 8, bits, dtype=torch.uint8, device=packed.device)
-        return ((packed.unsqueeze(-1) >> shifts) & mask).flatten(1)[:, :M]
+        return torch.bitwise_right_shift(packed.unsqueeze(-1), shifts).bitwise_and(mask).flatten(1)[:, :M]
     positions = torch.arange(0, M * bits, bits, device=packed.device)
-    first, last = positions >> 3, packed.shape[1] - 1
+    first, last = positions // 8, packed.shape[1] - 1
     # A component of at most 12 bits lies in at most three bytes; where the row ends sooner, the mask hides the rest.
-    word = packed[:, first].int()
+    word = packed.index_select(1, first).int()
     for step in (1, 2):
-        word = word | packed[:, (first + step).clamp(max=last)].int() << 8 * step
-    return word >> (positions & 7).int() & mask
+        word = word | packed.index_select(1, (first + step).clamp(max=last)).int() * 256**step
+    return torch.bitwise_right_shift(word, (positions % 8).int()) & mask
 
 
 def summed(numbers: Tensor, codewords: Tensor) -> Tensor:
     """numbers (n, M) int32, codewords (M * K, dim) -> (n, dim), the sum over m"""
+    if torch.onnx.is_in_onnx_export():
+        # ONNX has no such operator, and a loop over rows in its place would be slow; the order is then the runtime's.
+        return functional.embedding(numbers, codewords).sum(1)
     return functional.embedding_bag(numbers, codewords, mode="sum")
 
 
@@ -95,6 +99,31 @@ def column_sources(offsets: Sequence[int], width: int, dim: int) -> Tensor | Non
     return torch.tensor([[*sources, *[none] * (depth - len(sources))] for sources in found]).T.contiguous()
 
 
+def with_exact(rows: Tensor, ids: Tensor, exact_ids: Tensor, exact_rows: Tensor) -> Tensor:
+    """rows (n, dim) of ids (n,) -> the same, but exact_rows[e] (E, dim) wherever an id is exact_ids[e] (E,) int64"""
+    wanted = ids.long()
+    # Exporters have no searchsorted; in a plain call it is many steps in one.
+    find = halving_places if torch.compiler.is_exporting() else sorted_places
+    places = find(wanted, exact_ids)
+    found = exact_ids[places].eq(wanted).unsqueeze(1)
+    return torch.where(found, functional.embedding(places, exact_rows), rows)
+
+
+def sorted_places(ids: Tensor, ascending: Tensor) -> Tensor:
+    """ids (n,), ascending (E,), both int64 -> (n,): where an id stands among them, or anywhere if it does not"""
+    return torch.searchsorted(ascending, ids).clamp(max=len(ascending) - 1)
+
+
+def halving_places(ids: Tensor, ascending: Tensor) -> Tensor:
+    """The same, in steps of half the length each, by operations that every runtime has."""
+    last = len(ascending) - 1
+    places = torch.zeros_like(ids)
+    for power in reversed(range(last.bit_length())):
+        probes = (places + (1 << power)).clamp(max=last)
+        places = torch.where(ascending[probes] <= ids, probes, places)
+    return places
+
+
 def summed_products(packed: Tensor, products: Tensor, scheme: CodeScheme) -> Tensor:
     """packed (V, bytes) uint8, products (M, K, B) of each codeword with B vectors -> (V, B), the sum over m"""
     by_byte = 8 % scheme.bits == 0
@@ -103,10 +132,9 @@ def summed_products(packed: Tensor, products: Tensor, scheme: CodeScheme) -> Ten
         return single_sums(packed, tables.squeeze(2)).unsqueeze(1)
     flat = tables.flatten(0, 1)
     firsts = torch.arange(0, len(flat), tables.shape[1], dtype=torch.int32, device=packed.device)
-    pieces = [
-        summed(torch.add(block if by_byte else unpacked(block, scheme), firsts), flat)
-        for block in torch.split(packed, BLOCK_WORDS * products.shape[2])
-    ]
+    # A graph that is exported for any number of hidden vectors cannot be cut by it.
+    blocks = (packed,) if torch.compiler.is_exporting() else torch.split(packed, BLOCK_WORDS * products.shape[2])
+    pieces = [summed(torch.add(block if by_byte else unpacked(block, scheme), firsts), flat) for block in blocks]
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
 
 

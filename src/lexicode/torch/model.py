@@ -14,7 +14,7 @@ from lexicode.learners import make_learner
 from lexicode.learners.progress import OnProgress
 from lexicode.scheme import CodeScheme
 from lexicode.torch.head import CompositionalHead
-from lexicode.torch.layer import CompositionalEmbedding, check_embedding, vectors_of
+from lexicode.torch.layer import CompositionalEmbedding, check_embedding, stored, vectors_of
 from lexicode.torch.table import CompressionTable, LayerRow
 
 
@@ -130,7 +130,7 @@ def model_bytes(model: nn.Module) -> int:
     for module in model.modules():
         if isinstance(module, CompositionalEmbedding) and id(module.codebooks) in seen:
             seen.remove(id(module.codebooks))
-            total -= module.codebooks.nbytes - module.stored_codebooks.nbytes
+            total -= sum(parameter.nbytes - stored(parameter).nbytes for parameter in module.parameters())
     return total
 
 

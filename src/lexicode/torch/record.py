@@ -32,6 +32,8 @@ class LayerRecord:
     dtype: str
     trains: bool
     shares: str | None
+    # Files from before there were exact rows do not say.
+    exact_rows: int = 0
 
     @classmethod
     def of(cls, layer: CompositionalEmbedding, *, shares: str | None) -> LayerRecord:
@@ -46,6 +48,7 @@ class LayerRecord:
             dtype=str(layer.codebooks.dtype).removeprefix("torch."),
             trains=layer.codebooks.requires_grad,
             shares=shares,
+            exact_rows=0 if layer.exact_rows is None else len(layer.exact_rows),
         )
 
     def make(self, device: torch.device) -> CompositionalEmbedding:
@@ -53,10 +56,9 @@ class LayerRecord:
         layer = CompositionalEmbedding(
             self.rows, self.dim, self.scheme,
             padding_idx=self.padding_idx, offsets=self.offsets, width=self.width, norm_levels=self.norm_levels,
-            device=device, dtype=DTYPES[self.dtype], _random=False,
+            exact_rows=self.exact_rows, device=device, dtype=DTYPES[self.dtype], _random=False,
         )  # fmt: skip
-        layer.codebooks.requires_grad_(self.trains)
-        return layer
+        return layer.requires_grad_(self.trains)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from lexicode.errors import InputError
 from lexicode.formats.atomic import replacing
 from lexicode.torch.head import CompositionalHead
-from lexicode.torch.layer import CompositionalEmbedding
+from lexicode.torch.layer import CompositionalEmbedding, stored
 from lexicode.torch.model import put
 from lexicode.torch.record import KEY, ModelRecord
 
@@ -56,10 +56,11 @@ def load_compressed(model_or_factory: Model | Callable[[], Model], path: str | o
 
 def _distinct(model: nn.Module) -> tuple[State, dict[str, str]]:
     """Each tensor once, on the CPU, and the names of those that are the same as another: name -> its first name"""
-    coded = {
-        f"{name}.codebooks".lstrip("."): module
+    halved = {
+        f"{name}.{of_layer}".lstrip(".")
         for name, module in model.named_modules(remove_duplicate=False)
         if isinstance(module, CompositionalEmbedding)
+        for of_layer, _ in module.named_parameters()
     }
     tensors: State = {}
     shared: dict[str, str] = {}
@@ -72,7 +73,7 @@ def _distinct(model: nn.Module) -> tuple[State, dict[str, str]]:
             shared[name] = first[same]
             continue
         first[same] = name
-        kept = coded[name].stored_codebooks if name in coded else value
+        kept = stored(value) if name in halved else value
         # Two views of one memory are two tensors in the file; a copy makes them so.
         tensors[name] = kept.detach().cpu().contiguous().clone()
     return tensors, shared
