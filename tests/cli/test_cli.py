@@ -1,4 +1,4 @@
-"""The command line in process: `run` gives the exit code and what went to each stream."""
+"""The command line, verb by verb."""
 
 from __future__ import annotations
 
@@ -8,58 +8,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from cli_runner import Run
 from coded_samples import random_coded
 from lexicode import CodedEmbedding, Vectors
-from lexicode.cli import main
 from lexicode.cli.compress import parse_bytes
+from lexicode.evaluation.similarity import similarity
 from lexicode.formats.writing import write_word2vec_text
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    def run(*arguments: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["lexicode", *map(str, arguments)])
-        capsys.readouterr()
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        out, err = capsys.readouterr()
-        return Done(code, out, err)
-
-    return run
-
-
-@pytest.fixture(scope="session")
-def glove(tmp_path_factory: pytest.TempPathFactory, clustered: Vectors) -> Path:
-    path = tmp_path_factory.mktemp("vectors") / "glove.txt"
-    assert clustered.words is not None
-    write_word2vec_text(path, clustered.words, clustered.blocks(), len(clustered), clustered.dim)
-    return path
-
-
-@pytest.fixture(scope="session")
-def coded_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("coded") / "table.safetensors"
-    random_coded("4x16", rows=50, dim=6).save(path)
-    return path
 
 
 def test_compress_then_use(run: Run, glove: Path, tmp_path: Path, clustered: Vectors) -> None:
@@ -75,7 +34,7 @@ def test_compress_then_use(run: Run, glove: Path, tmp_path: Path, clustered: Vec
         "rows", "dim", "scheme", "loss", "mean_distance", "mean_cosine", "neighbours_at_10", "eigenspace_overlap",
         "bytes", "ratio",
     }  # fmt: skip
-    assert set(told["bytes"]) == {"codes", "codebooks", "words", "file", "original"}
+    assert set(told["bytes"]) == {"codes", "codebooks", "words", "exact", "file", "original"}
     assert told["bytes"]["file"] == out.stat().st_size
     coded = CodedEmbedding.load(out)
     assert told["loss"] == pytest.approx(np.square(clustered.matrix - coded.decode()).sum(axis=1).mean(), rel=1e-3)
@@ -98,6 +57,30 @@ def test_compress_then_use(run: Run, glove: Path, tmp_path: Path, clustered: Vec
     assert told["origin"]["learner"] == "additive"
     assert told["bytes"]["file"] == out.stat().st_size
     assert "4x16" in run("info", out).out
+
+
+def test_evaluate_compares_with_people(run: Run, tmp_path: Path) -> None:
+    coded = random_coded("4x16", rows=50, dim=6)
+    coded.save(tmp_path / "coded")
+    noisy = coded.decode() + np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32)
+    assert coded.words is not None
+    write_word2vec_text(tmp_path / "vectors.txt", coded.words, [(0, noisy)], 50, 6)
+    pairs = [f"w{a} w{b} {a * b % 7}\n" for a, b in np.random.default_rng(1).integers(50, size=(40, 2))]
+    (tmp_path / "People-41.txt").write_text("".join([*pairs, "w1 zebra 5\n"]), encoding="utf-8")
+    arguments = ("evaluate", tmp_path / "vectors.txt", tmp_path / "coded", "--similarity", tmp_path / "People-41.txt")
+    (told,) = json.loads(run(*arguments, "--json").out)["similarity"]
+    assert (told["name"], told["pairs"], told["unknown"]) == ("People-41", 41, 1)
+    assert told["before"] != told["after"]
+    assert told["after"] == pytest.approx(similarity(coded, tmp_path / "People-41.txt").spearman)
+    shown = run(*arguments).out
+    assert "People-41" in shown
+    assert f"{told['after']:.4f}" in shown
+    assert "People-41.txt: line 42" in run(*arguments, "--similarity", bad_pairs(tmp_path / "People-41.txt")).err
+
+
+def bad_pairs(path: Path) -> Path:
+    path.write_text(path.read_text(encoding="utf-8") + "w1 w2\n", encoding="utf-8")
+    return path
 
 
 def test_compress_json_has_stable_keys(run: Run, glove: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from lexicode import CodedEmbedding, Vectors
+from lexicode.cli.compressing import Job
 
 SECONDS = 120
 
@@ -117,6 +119,61 @@ def test_a_process_that_is_killed_ends_the_run_and_leaves_a_checkpoint(table: Pa
     assert {entry.name for entry in table.iterdir()} == {"part-0.npy", "part-1.npy", "part-2.npy", "ckpt"}
     for worker in workers:
         assert not Path(f"/proc/{worker}").exists()
+
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "-m", "lexicode", "compress"]
+
+
+def started_by_torchrun(pid: int) -> dict[int, int]:
+    """The processes that torchrun started, by rank."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
+                names = dict(line.split("=", 1) for line in (entry / "environ").read_text().split("\0") if "=" in line)
+                found[int(names["RANK"])] = int(entry.name)
+        except (FileNotFoundError, ProcessLookupError, KeyError):
+            continue
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").exists(), reason="finds its processes in /proc")
+@pytest.mark.parametrize(("learner", "victim"), [("gumbel", 1), ("additive", 0)])
+def test_a_process_of_torchrun_that_is_killed_is_named(table: Path, learner: str, victim: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(20_000, 20)).astype(np.float32)
+    np.save(table / "rows.npy", rows)
+    options = ["--checkpoint", "ckpt", "--learner", learner, "--scheme", "16x16", "--threads", "1"]
+    options += ["--effort", "thorough"] if learner == "additive" else []
+    arguments = [*TORCHRUN, "rows.npy", "-o", "coded", *options]
+    with subprocess.Popen(arguments, cwd=table, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(table / "ckpt")
+        workers = started_by_torchrun(process.pid)
+        assert sorted(workers) == [0, 1]
+        os.kill(workers[victim], signal.SIGKILL)
+        _, error = process.communicate(timeout=30)
+    assert process.returncode != 0
+    ours = [line for line in error.splitlines() if line.startswith("lexicode: ")]
+    assert ours == [
+        f"lexicode: process {victim} of 2 was killed or has ended; the run has ended, and no file was written; "
+        "the same command goes on from ckpt"
+    ]
+    assert not (table / "coded").exists()
+    for worker in workers.values():
+        assert not Path(f"/proc/{worker}").exists()
+
+
+def test_what_a_run_leaves_behind_is_told_as_it_is(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"output": str(tmp_path / "coded"), "started": time.time() - 10}
+    given["settings"] = {"checkpoint": str(tmp_path / "ckpt")}
+    job = Job(**{field.name: given.get(field.name) for field in fields(Job)})
+    assert job.outcome() == "no file was written"
+    (tmp_path / "ckpt").touch()
+    assert job.outcome() == f"no file was written; the same command goes on from {tmp_path / 'ckpt'}"
+    (tmp_path / "coded").touch()
+    assert job.outcome() == f"{tmp_path / 'coded'} was written before, whole"
+    os.utime(tmp_path / "coded", (1, 1))
+    assert job.outcome().startswith("no file was written")
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def test_sizes_add_up(tmp_path: pytest.TempPathFactory) -> None:
     coded.save(path)
     measured = evaluate(noisy_copy(coded, 0.1), CodedEmbedding.load(path))
     sizes = measured.bytes
-    assert set(sizes) == {"codes", "codebooks", "words", "file", "original"}
+    assert set(sizes) == {"codes", "codebooks", "words", "exact", "file", "original"}
     assert sizes["file"] == path.stat().st_size
     assert sizes["codes"] == 100 * 2
     assert sizes["codebooks"] == 4 * 16 * 5 * 2

@@ -6,7 +6,7 @@ from rich.console import Console
 from lexicode.evaluation import Measurements
 from lexicode.report import measurement_table, neighbour_table, readable_bytes, size_table
 
-SIZES = {"original": 1_000_000, "codes": 16_000, "codebooks": 2_000, "words": 1_000, "file": 20_000}
+SIZES = {"original": 1_000_000, "codes": 16_000, "codebooks": 2_000, "words": 1_000, "exact": 0, "file": 20_000}
 
 
 def text_of(table: object) -> str:

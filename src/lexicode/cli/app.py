@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lexicode.cli import compress, demo, evaluate, export, info, lookup, similar
+from lexicode.cli import compress, demo, evaluate, export, info, lookup, report, similar
 from lexicode.cli.console import complain
 from lexicode.errors import LexicodeError
 from lexicode.version import VERSION
@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (compress, info, lookup, similar, evaluate, export, demo):
+for verb in (compress, info, lookup, similar, evaluate, report, export, demo):
     app.command(verb.__name__.rpartition(".")[2], epilog=verb.EXAMPLE)(verb.command)
 
 

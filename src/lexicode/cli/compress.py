@@ -17,15 +17,20 @@ from lexicode.cli.learner_options import (
     CheckpointFile,
     CurveFile,
     Device,
+    Exact,
     Iterations,
+    MaxError,
     OfEffort,
     OfLoss,
+    OfTime,
+    OfWeights,
     ProcessCount,
     Refine,
     check_taken,
+    parse_seconds,
     settings_for,
 )
-from lexicode.cli.processes import in_team, joined, run_in_processes
+from lexicode.cli.processes import in_team, run_in_processes, run_joined
 from lexicode.errors import SettingError
 from lexicode.export import from_original
 from lexicode.formats.atomic import check_target
@@ -82,12 +87,19 @@ def command(
     ] = None,
     learner: Annotated[LearnerName, typer.Option(help="How codes are learned.")] = LearnerName.additive,  # type: ignore[attr-defined]
     effort: OfEffort = None,
+    time_limit: OfTime = None,
     iterations: Iterations = None,
     loss: OfLoss = None,
+    weights: OfWeights = None,
+    exact: Exact = 0,
+    max_error: MaxError = None,
     refine: Refine = False,
     device: Device = None,
     checkpoint: CheckpointFile = None,
     curve: CurveFile = None,
+    report: Annotated[
+        str | None, typer.Option("--report", metavar="PAGE", help="Write an HTML page that shows how good the file is.")
+    ] = None,
     processes: ProcessCount = 1,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     codebook_dtype: Annotated[CodebookDtype, typer.Option(help="How codebooks are stored.")] = CodebookDtype.float16,
@@ -101,12 +113,18 @@ def command(
 ) -> None:
     """Turn a vector file into a small coded one."""
     started = time.time()
-    for target in (output, checkpoint, curve):
+    for target in (output, checkpoint, curve, report):
         if target is not None:
             check_target(target)
             if any(Path(path).exists() and Path(target).exists() and Path(path).samefile(target) for path in vectors):
                 raise SettingError(f"{target} is both read and written; name another file to write")
+    if report is not None and Path(report).resolve() == Path(output).resolve():
+        raise SettingError(f"{report} is both the file and its page; name another file for one of them")
     if len(vectors) == 1 and is_original(vectors[0]):
+        if report is not None:
+            raise SettingError(
+                f"{vectors[0]} holds codes; --report needs the vectors they stand for: see lexicode report"
+            )
         if scheme or budget or ratio or limit or str(learner.value) != "additive":
             raise SettingError(f"{vectors[0]} holds codes already; --scheme and its like have nothing to choose")
         coded = from_original(vectors[0], words=words, codebook_dtype=codebook_dtype.value)
@@ -115,8 +133,24 @@ def command(
         show_json(summary(output, coded, started)) if json else show(text)
         return
     name = str(learner.value)
-    settings = {"seed": seed, "codebook_dtype": codebook_dtype.value, "threads": threads} | settings_for(
-        name, effort=effort, iterations=iterations, loss=loss, refine=refine, device=device, checkpoint=checkpoint
+    if effort is not None and time_limit is not None:
+        raise SettingError("--effort and --time exclude one another; give one of them")
+    settings = {
+        "seed": seed,
+        "codebook_dtype": codebook_dtype.value,
+        "threads": threads,
+        "exact": exact,
+        "max_error": max_error,
+    } | settings_for(
+        name,
+        effort=effort,
+        time=None if time_limit is None else parse_seconds(time_limit),
+        iterations=iterations,
+        loss=loss,
+        weights=weights,
+        refine=refine,
+        device=device,
+        checkpoint=checkpoint,
     )
     job = Job(
         paths=tuple(expand(vectors)),
@@ -133,6 +167,7 @@ def command(
             "spaces": spaces.value,
         },
         curve=curve,
+        page=report,
         as_json=json,
         started=started,
     )
@@ -142,12 +177,13 @@ def command(
         check_taken(name, "processes")
         if job.target is not None:
             raise SettingError("--budget and --ratio try schemes in one process; give several a --scheme")
+        if report is not None:
+            raise SettingError("--report looks at all rows in one process; run lexicode report on the file afterwards")
     if processes > 1 and not in_team():
-        hint = "" if checkpoint is None else f"; the same command goes on from {checkpoint}"
-        run_in_processes(job, processes, hint=hint)
+        # The paper's learner loads torch in any case.
+        run_in_processes(job, processes, by_torch=name == "gumbel")
         return
-    with joined() as team:
-        job(team)
+    run_joined(job)
 
 
 def is_original(path: str) -> bool:

@@ -13,10 +13,12 @@ import typer
 from lexicode.cli import options
 from lexicode.cli.console import progress_bar, say, show, show_json
 from lexicode.cli.learner_options import Effort
+from lexicode.cli.report import report_on, written_sentence
 from lexicode.coded import CodedEmbedding
 from lexicode.errors import require
-from lexicode.evaluation import evaluate
+from lexicode.evaluation.curve import curve_of
 from lexicode.evaluation.neighbours import nearest_words
+from lexicode.export import export
 from lexicode.formats.atomic import check_target
 from lexicode.learners import make_learner
 from lexicode.report import measurement_table, neighbour_table, size_table
@@ -47,6 +49,9 @@ def command(
     target = Path(output) / "glove-6b-50d.safetensors"
     target.parent.mkdir(parents=True, exist_ok=True)
     check_target(target)
+    check_target(target.with_name("report.html"))
+    explorer = target.with_name("page.html")
+    check_target(explorer)
     learner = make_learner("additive", scheme, effort=effort.value)
     vectors = glove(limit)
     say(f"GloVe 6B, {len(vectors):,} words x {vectors.dim}; the first run compiles for a few seconds")
@@ -56,17 +61,24 @@ def command(
     seconds = time.perf_counter() - started
     coded.save(target)
     shipped = CodedEmbedding.load(target)
-    measured = evaluate(vectors, shipped)
+    export(shipped, explorer)
+    page = target.with_name("report.html")
+    measured = report_on(vectors, str(target), str(page), curve=curve_of(learner.curve)).measurements
     known = [word for word in WORDS if word in shipped]
     neighbours = {
         word: (nearest_words(vectors, word, 5), [str(found) for found, _ in shipped.most_similar(word, 5)])
         for word in known
     }
     if json:
-        show_json(measured.as_dict() | {"file": str(target), "seconds": round(seconds, 3), "neighbours": neighbours})
+        show_json(
+            measured.as_dict()
+            | {"file": str(target), "report": str(page), "page": str(explorer)}
+            | {"seconds": round(seconds, 3), "neighbours": neighbours}
+        )
         return
     show("", size_table(measured.bytes), "", measurement_table(measured), "", neighbour_table(neighbours))
     show("", f"Learned in {seconds:.0f} s. Written: {target}", f"Try: lexicode similar {target} coffee")
+    show(written_sentence(str(page)), f"Word explorer: {explorer}; open it in a browser")
 
 
 def glove(limit: int | None = None) -> Vectors:

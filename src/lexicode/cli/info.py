@@ -39,6 +39,7 @@ def command(file: options.CodedFile, json: options.Json = False) -> None:
         "codebook_dtype": str(coded.codebooks.dtype),
         "has_words": coded.words is not None,
         "has_norms": coded.norms is not None,
+        "exact_rows": 0 if coded.exact is None else len(coded.exact.ids),
     }
     if json:
         show_json({"file": file, **facts, "bytes": sizes, "origin": coded.origin})

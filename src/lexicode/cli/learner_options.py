@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import Annotated, Any
 
@@ -21,6 +22,8 @@ class Loss(str, Enum):
     cosine = "cosine"
 
 
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
 OfEffort = Annotated[
     Effort | None, typer.Option("--effort", help="Time for quality; additive only.  [default: balanced]")
 ]
@@ -28,7 +31,30 @@ Iterations = Annotated[
     int | None,
     typer.Option("--iterations", metavar="N", help="Steps of training; gumbel only.  [default: 200000]"),
 ]
-OfLoss = Annotated[Loss | None, typer.Option("--loss", help="What is lowered; gumbel only.  [default: squared]")]
+OfTime = Annotated[
+    str | None,
+    typer.Option("--time", metavar="T", help="Take this long instead of an effort: 60s, 5m, 1h; additive only."),
+]
+OfLoss = Annotated[
+    Loss | None,
+    typer.Option("--loss", help="What is lowered; cosine cares for directions; additive, gumbel.  [default: squared]"),
+]
+OfWeights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        metavar="zipf|FILE",
+        help="How much each row counts: zipf, for words in the order of their frequency, or a file of numbers or of "
+        "words with counts; additive, gumbel.",
+    ),
+]
+Exact = Annotated[int, typer.Option("--exact", metavar="N", min=0, help="Keep the N most frequent rows as they are.")]
+MaxError = Annotated[
+    float | None,
+    typer.Option(
+        "--max-error", metavar="E", min=0, help="Keep as it is every row that would lie further than E from itself."
+    ),
+]
 Refine = Annotated[bool, typer.Option("--refine", help="Hand the codes to the additive learner; gumbel only.")]
 Device = Annotated[str | None, typer.Option("--device", metavar="DEV", help="cpu, cuda, cuda:1; gumbel only.")]
 CheckpointFile = Annotated[
@@ -48,7 +74,9 @@ ProcessCount = Annotated[
 TAKEN_BY = {
     "effort": ("additive",),
     "iterations": ("gumbel",),
-    "loss": ("gumbel",),
+    "time": ("additive",),
+    "loss": ("additive", "gumbel"),
+    "weights": ("additive", "gumbel"),
     "refine": ("gumbel",),
     "device": ("gumbel",),
     "checkpoint": ("additive", "gumbel"),
@@ -66,6 +94,15 @@ def settings_for(learner: str, **given: Any) -> dict[str, Any]:
         check_taken(learner, name)
         settings[name] = value.value if isinstance(value, Enum) else value
     return settings
+
+
+def parse_seconds(text: str) -> float:
+    """'90s' -> 90.0, '1.5m' -> 90.0"""
+    match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(s|m|min|h)?\s*", text, flags=re.IGNORECASE)
+    seconds = float(match[1]) * UNITS[(match[2] or "").lower()] if match is not None else 0.0
+    if seconds <= 0:
+        raise SettingError(f"--time {text!r} is not a time; write 60s, 5m or 1h")
+    return seconds
 
 
 def check_taken(learner: str, option: str) -> None:

@@ -22,7 +22,10 @@ class Spaces(str, Enum):
     keep = "keep"
 
 
-READABLE = "GloVe, word2vec, fastText, .npy, .npz, .safetensors or PyTorch; also gz, bz2, xz, zip; - is standard input."
+READABLE = (
+    "GloVe, word2vec, fastText, .npy, .npz, .safetensors, PyTorch or gensim's .kv; also gz, bz2, xz, zip; "
+    "a folder of spaCy, model2vec or StaticEmbedding; - is standard input."
+)
 VectorFile = Annotated[
     str,
     typer.Argument(

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from lexicode.cli.farewell import farewell
 from lexicode.errors import LearningError, LexicodeError, require
-from lexicode.learners.team import ALONE, Team
+from lexicode.learners.neighbours import Neighbours, Wires, wire_up
+from lexicode.learners.team import ALONE, LostProcessError, Team
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,76 +29,112 @@ if TYPE_CHECKING:
 SECONDS_TO_EXPLAIN = 3.0
 SECONDS_TO_STOP = 5.0
 
-Work = Callable[[Team], None]
+
+class Work(Protocol):
+    def __call__(self, team: Team) -> None: ...
+
+    def outcome(self) -> str:
+        """What a run that was cut short leaves behind, to end a sentence with."""
+        ...
 
 
 def in_team() -> bool:
-    """Whether this process is one of several that torchrun, or `run_in_processes`, started."""
+    """Whether this process is one of several that torchrun started."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
-@contextmanager
-def joined() -> Iterator[Team]:
-    """The team that this process was started in; torch is needed, and loaded, for more than one only."""
+def run_joined(work: Work) -> None:
+    """Run `work` alone, or in the team that torchrun started this process in: then torch is needed, and loaded."""
     if not in_team():
-        yield ALONE
+        work(ALONE)
         return
-    require("torch", extra="torch")
-    from lexicode.learners.distributed import join
+    _quiet_torch()
+    with farewell(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), work.outcome) as last_words:
+        try:
+            with _met_by_torch() as team:
+                last_words.meet(team)
+                work(team)
+        except LostProcessError as error:
+            last_words.say(str(error))
+        except Exception:
+            # When its sentence is said. An orderly end would wait for processes that wait for this one.
+            atexit.register(os._exit, 1)
+            raise
 
-    team = join()
-    try:
-        yield team
-    finally:
-        team.leave()
 
-
-def run_in_processes(work: Work, count: int, *, hint: str = "") -> None:
-    """Run `work` in `count` new processes on this machine. If one fails, all end, and its error is raised here;
-    `hint` ends the sentence about one that was killed."""
-    if find_spec("torch") is None:
+def run_in_processes(work: Work, count: int, *, by_torch: bool) -> None:
+    """Run `work` in `count` new processes on this machine, which meet through torch.distributed or without torch.
+    If one fails, all end, and its error is raised here."""
+    if by_torch and find_spec("torch") is None:
         require("torch", extra="torch")
     context = multiprocessing.get_context("spawn")
     processes: list[SpawnProcess] = []
     voices: list[Connection] = []
+    wires = wire_up(count)
     with tempfile.TemporaryDirectory(prefix="lexicode-") as folder:
-        meeting = f"file://{Path(folder) / 'meeting'}"
+        meeting = f"file://{Path(folder) / 'meeting'}" if by_torch else None
         try:
             for rank in range(count):
                 voice, far_end = context.Pipe(duplex=False)
-                process = context.Process(target=_serve, args=(work, rank, count, meeting, far_end))
+                process = context.Process(target=_serve, args=(work, rank, count, meeting, wires[rank], far_end))
                 process.start()
+                # The process has its own now, and these would keep the connections open when it is gone.
                 far_end.close()
+                for wire in wires[rank]:
+                    wire.close()
                 processes.append(process)
                 voices.append(voice)
             if not _all_well(processes):
                 _wait_for(processes, SECONDS_TO_EXPLAIN)
-                raise _reason(processes, voices, hint)
+                raise _reason(processes, voices, work.outcome())
         finally:
             _stop(processes)
 
 
-def _serve(work: Work, rank: int, count: int, meeting: str, voice: Connection) -> None:
+def _serve(work: Work, rank: int, count: int, meeting: str | None, wires: Wires, voice: Connection) -> None:
     """What each of the new processes does."""
-    os.environ |= {
-        "RANK": str(rank),
-        "LOCAL_RANK": str(rank),
-        "WORLD_SIZE": str(count),
-        "LOCAL_WORLD_SIZE": str(count),
-        "LEXICODE_MEETING": meeting,
-        # What torch logs of a lost process, we say in a sentence.
-        "TORCH_CPP_LOG_LEVEL": os.environ.get("TORCH_CPP_LOG_LEVEL", "FATAL"),
-    }
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # Ctrl-C reaches the whole group; the parent answers for all.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with joined() as team:
-            work(team)
+        if meeting is None:
+            with _sharing_cores(Neighbours(rank, count, wires)) as team:
+                work(team)
+        else:
+            place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
+            os.environ |= {name: str(value) for name, value in place.items()} | {"LEXICODE_MEETING": meeting}
+            _quiet_torch()
+            with _met_by_torch() as team:
+                work(team)
     except (LexicodeError, OSError, MemoryError) as error:
         voice.send(error)
         # At once: a collective operation that waits for a lost process would hold up an orderly end.
         os._exit(1)
+
+
+def _quiet_torch() -> None:
+    """What torch logs of a lost process, we say in a sentence."""
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")
+
+
+@contextmanager
+def _met_by_torch() -> Iterator[Team]:
+    require("torch", extra="torch")
+    from lexicode.learners.distributed import join
+
+    with _sharing_cores(join()) as team:
+        yield team
+
+
+@contextmanager
+def _sharing_cores(team: Team) -> Iterator[Team]:
+    """The team, left in the end; its matrix library's threads do not get in the way of other processes'."""
+    limit_threads = require("threadpoolctl", extra="learn").threadpool_limits
+    from lexicode.learners.learner import CommonSettings
+
+    with limit_threads(limits=CommonSettings().threads_in(team)):
+        yield team
+    team.leave()
 
 
 def _end_with_parent() -> None:
@@ -122,21 +161,21 @@ def _wait_for(processes: Sequence[SpawnProcess], seconds: float) -> None:
         process.join(max(0.0, until - time.monotonic()))
 
 
-def _reason(processes: Sequence[SpawnProcess], voices: Sequence[Connection], hint: str) -> Exception:
+def _reason(processes: Sequence[SpawnProcess], voices: Sequence[Connection], outcome: str) -> Exception:
     """Why the run ended: a process that was killed, or what one said of itself rather than of a lost other."""
     for rank, process in enumerate(processes):
         if process.exitcode is not None and process.exitcode < 0:
             name = signal.Signals(-process.exitcode).name
             return LearningError(
-                f"process {rank} of {len(processes)} was killed by {name}; the run has ended, and no file was "
-                f"written{hint}"
+                f"process {rank} of {len(processes)} was killed by {name}; the run has ended, and {outcome}"
             )
     said = [_heard(voice) for voice in voices]
     told = sorted((error for error in said if error is not None), key=lambda error: isinstance(error, LearningError))
     if told:
         return told[0]
     rank = next(rank for rank, process in enumerate(processes) if process.exitcode)
-    return LearningError(f"process {rank} of {len(processes)} ended with code {processes[rank].exitcode}{hint}")
+    code = processes[rank].exitcode
+    return LearningError(f"process {rank} of {len(processes)} ended with code {code}; the run has ended, and {outcome}")
 
 
 def _heard(voice: Connection) -> Exception | None:

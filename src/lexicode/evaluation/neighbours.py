@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from lexicode.errors import InputError
 from lexicode.vectors import Vectors
 
 QUERIES = 1000
+SCORES_AT_ONCE = 1 << 23
 # A fixed sample: two runs, and two learners, are asked about the same words.
 QUERY_SEED = 20180217
 
@@ -30,29 +32,58 @@ def neighbours_kept(vectors: Vectors, coded: CodedEmbedding, n: int = 10) -> flo
     return float(np.mean(kept) / n)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Nearest:
+    """rows (q, n) int64 and cosines (q, n) float32 of each query's nearest rows, the nearest first"""
+
+    rows: npt.NDArray[np.int64]
+    cosines: Floats
+
+
 def nearest_rows(
     blocks: Iterable[tuple[int, Floats]], queries: Floats, rows: npt.NDArray[np.int64], n: int
 ) -> npt.NDArray[np.int64]:
     """blocks of a table, unit queries (q, dim) that are its rows (q,) -> the n nearest other rows of each, (q, n)"""
+    return nearest(blocks, queries, rows, n).rows
+
+
+def nearest(blocks: Iterable[tuple[int, Floats]], queries: Floats, rows: npt.NDArray[np.int64], n: int) -> Nearest:
+    """As `nearest_rows`, with the cosines; n is below the number of the table's rows."""
     best = np.full((len(queries), n), -np.inf, dtype=np.float32)
     ids = np.full((len(queries), n), -1, dtype=np.int64)
-    for start, block in _small(blocks):
+    if n == 0:
+        return Nearest(rows=ids, cosines=best)
+    for start, block in _small(blocks, max(256, SCORES_AT_ONCE // max(len(queries), 1))):
         scores = queries @ normalized(block).T
         inside = np.flatnonzero((rows >= start) & (rows < start + len(block)))
         scores[inside, rows[inside] - start] = -np.inf
-        if scores.shape[1] > n:
-            top = np.argpartition(scores, -n, axis=1)[:, -n:]
-        else:
-            top = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
-        merged = np.concatenate([best, np.take_along_axis(scores, top, axis=1)], axis=1)
-        merged_ids = np.concatenate([ids, top + start], axis=1)
+        query, column = _candidates(scores, best.min(axis=1), n)
+        counts = np.bincount(query, minlength=len(queries))
+        place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+        merged = np.concatenate([best, np.full((len(queries), counts.max()), -np.inf, dtype=np.float32)], axis=1)
+        merged_ids = np.concatenate([ids, np.full((len(queries), counts.max()), -1)], axis=1)
+        merged[query, n + place] = scores[query, column]
+        merged_ids[query, n + place] = start + column
         keep = np.argpartition(merged, -n, axis=1)[:, -n:]
         best = np.take_along_axis(merged, keep, axis=1)
         ids = np.take_along_axis(merged_ids, keep, axis=1)
-    return ids
+    # Of equal cosines the earlier row comes first.
+    order = np.lexsort((ids, -best), axis=1)
+    return Nearest(rows=np.take_along_axis(ids, order, axis=1), cosines=np.take_along_axis(best, order, axis=1))
 
 
-def _small(blocks: Iterable[tuple[int, Floats]], rows: int = 8192) -> Iterator[tuple[int, Floats]]:
+def _candidates(scores: Floats, floor: Floats, n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """scores (q, columns) -> the (query, column) of those worth sorting in, query by query; floor (q,) is the worst of
+    the best so far"""
+    if np.isneginf(floor).any() and scores.shape[1] > n:
+        top = np.argpartition(scores, -n, axis=1)[:, -n:]
+        return np.repeat(np.arange(len(scores)), n), top.ravel()
+    # After the first block few scores beat the floor.
+    query, column = np.nonzero(scores > floor[:, None])
+    return query, column
+
+
+def _small(blocks: Iterable[tuple[int, Floats]], rows: int) -> Iterator[tuple[int, Floats]]:
     """Cut blocks down, so that the scores of all queries against one stay a few dozen megabytes."""
     for start, block in blocks:
         for at in range(0, len(block), rows):
@@ -66,5 +97,4 @@ def nearest_words(vectors: Vectors, word: str, n: int) -> list[str]:
     row = np.array([vectors.words.id_of(word)])
     query = normalized(vectors.take(row))
     found = nearest_rows(vectors.blocks(), query, row, min(n, len(vectors) - 1))[0]
-    cosines = normalized(vectors.take(found)) @ query[0]
-    return [vectors.words[int(each)] for each in found[np.argsort(-cosines)]]
+    return [vectors.words[int(each)] for each in found]

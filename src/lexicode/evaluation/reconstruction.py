@@ -38,7 +38,7 @@ def reconstruction(vectors: Vectors, coded: CodedEmbedding) -> Reconstruction:
         squared = np.square(x - y).sum(axis=1)
         loss += squared.sum()
         distance += np.sqrt(squared).sum()
-        cosine += _cosines(x, y).sum()
+        cosine += row_cosines(x, y).sum()
         originals += x.T @ x
         codeds += y.T @ y
         crossed += x.T @ y
@@ -68,7 +68,8 @@ def paired_blocks(vectors: Vectors, coded: CodedEmbedding) -> Iterator[tuple[Flo
         yield original, approximate
 
 
-def _cosines(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def row_cosines(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """x and y (n, dim) -> the cosine of each pair of rows, (n,) float64"""
     lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     both_zero = ~x.any(axis=1) & ~y.any(axis=1)
     products = np.einsum("nd,nd->n", x, y)

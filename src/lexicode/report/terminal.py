@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from lexicode.evaluation import Measurements
+from lexicode.evaluation import Measurements, Similarity
 
 
 def readable_bytes(count: int) -> str:
@@ -27,7 +27,9 @@ def size_table(sizes: Mapping[str, int]) -> Table:
     table.add_column("bytes", justify="right")
     table.add_column("", justify="right")
     rows = [("before: float32 and words", "original")]
-    rows += [("codes", "codes"), ("codebooks", "codebooks"), ("words", "words"), ("after: the file", "file")]
+    rows += [("codes", "codes"), ("codebooks", "codebooks"), ("words", "words")]
+    rows += [("rows kept as they are", "exact")] if sizes["exact"] else []
+    rows += [("after: the file", "file")]
     for label, key in rows:
         strong = "bold" if key in ("original", "file") else None
         table.add_row(label, f"{sizes[key]:,}", readable_bytes(sizes[key]), style=strong)
@@ -45,6 +47,18 @@ def measurement_table(measured: Measurements) -> Table:
     table.add_row("mean cosine", f"{measured.mean_cosine:.4f}")
     table.add_row("neighbours kept, of the nearest 10", f"{measured.neighbours_at_10:.1%}")
     table.add_row("eigenspace overlap", f"{measured.eigenspace_overlap:.4f}")
+    return table
+
+
+def similarity_table(judged: Sequence[tuple[Similarity, Similarity]]) -> Table:
+    """(before, after) for each benchmark: how well the cosines agree with people's scores."""
+    table = Table(title="Similarity to people's scores (Spearman)", title_justify="left", show_edge=False)
+    table.add_column("benchmark")
+    for column in ("pairs", "unknown", "before", "after"):
+        table.add_column(column, justify="right")
+    for before, after in judged:
+        shown = ["-" if each.spearman is None else f"{each.spearman:.4f}" for each in (before, after)]
+        table.add_row(Text(before.name), str(before.pairs), str(before.pairs - before.known), *shown)
     return table
 
 
