@@ -132,6 +132,10 @@ def test_rows_that_count_are_coded_better_than_those_that_do_not() -> None:
 # ---- settings
 
 
+def own_loss(reconstruction: torch.Tensor, original: torch.Tensor) -> torch.Tensor:
+    return (reconstruction - original).abs().sum(dim=1)
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
@@ -140,7 +144,8 @@ def test_rows_that_count_are_coded_better_than_those_that_do_not() -> None:
         ({"learning_rate": 0.0}, "learning_rate=0.0 is not a number above zero"),
         ({"temperature": float("nan")}, "temperature=nan is not a number above zero"),
         ({"clip": -1.0}, "clip=-1.0 is not a number above zero"),
-        ({"refine": True, "loss": "cosine"}, "refine lowers the plain squared distance"),
+        ({"refine": True, "loss": own_loss}, "refine hands the codes to the additive learner"),
+        ({"weights": "count"}, r"weights='count' is not \"zipf\""),
         ({"device": "abacus"}, "device='abacus' cannot be used here"),
         ({"seed": -1}, "seed=-1 is not between"),
     ],

@@ -102,24 +102,31 @@ def search(
 
 @njit(nogil=True, cache=True)
 def anneal(
-    scores: Array, codes: Array, pull: Array, errors: Array, states: Array, draws: Array, temperature: np.float32
+    scores: Array,
+    codes: Array,
+    pull: Array,
+    errors: Array,
+    states: Array,
+    gumbel: Array,
+    temperature: np.float32,
+    times: int,
 ) -> None:
-    """Draw M codes of each row anew, each of a codebook drawn before it, with probabilities exp(-score / temperature).
+    """So many times a row: draw a codebook, and then its code anew, with probabilities exp(-score / temperature).
 
-    The lowest of score - temperature * g, for Gumbel numbers g, is such a draw. `draws` (4096,) float32 are such
+    The lowest of score - temperature * g, for Gumbel numbers g, is such a draw. `gumbel` (4096,) float32 are such
     numbers, as likely as one another. scores (n, K*M), codes (n, M), errors (n,), states (n,) uint64
     """
     n, M = codes.shape
     K = scores.shape[1] // M
     for i in range(n):
         row, state = scores[i], states[i]
-        for _ in range(M):
+        for _ in range(times):
             state = _next(state)
             m = np.int64((state >> np.uint64(20)) % np.uint64(M))
             best, lowest = -1, np.float32(np.inf)
             for k in range(K):
                 state = _next(state)
-                value = row[k * M + m] - temperature * draws[np.int64(state >> np.uint64(52))]
+                value = row[k * M + m] - temperature * gumbel[np.int64(state >> np.uint64(52))]
                 if value < lowest:
                     best, lowest = k, value
             old = np.int64(codes[i, m])

@@ -17,6 +17,8 @@ from lexicode.packing import Codes
 
 # Gumbel numbers, each as likely as the others: their 4,096 quantiles.
 QUANTILES = (np.arange(4096) + 0.5) / 4096
+# Each codebook's turn comes about once a round; a few codebooks come oftener, for a draw costs less than a round.
+LEAST_DRAWS = 24
 GUMBEL_DRAWS = (-np.log(-np.log(QUANTILES))).astype(np.float32)
 
 Numbers = npt.NDArray[np.int64]
@@ -38,8 +40,9 @@ class Searching:
         def draw_block(scores: Floats, part: slice, states: npt.NDArray[np.uint64]) -> None:
             kernels.adopt(scores, codes[part], self.tables.pull, errors[part])
             kernels.anneal(
-                scores, codes[part], self.tables.pull, errors[part], states, GUMBEL_DRAWS, np.float32(temperature)
-            )
+                scores, codes[part], self.tables.pull, errors[part], states, GUMBEL_DRAWS, np.float32(temperature),
+                max(self.tables.codebooks, LEAST_DRAWS),
+            )  # fmt: skip
 
         errors = np.empty(len(vectors), dtype=np.float32)
         self._each_block(draw_block, vectors, numbers, errors)
