@@ -1,0 +1,255 @@
+"""sentiment.json -> sentiment.md and its plots: the paper's tables, its figures beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from experiments.common.results import Results, Row, mean_and_spread, write_whole
+from experiments.common.sizes import mebibytes
+from experiments.common.tables import markdown_table
+from experiments.sentiment.figures import draw_accuracy, draw_balance, draw_hamming
+from experiments.sentiment.plan import BINARY_BITS, BINARY_VECTORS, COMPOSITIONAL, GRID, LEARNERS, MAIN, SECOND
+from experiments.sentiment.rows import PAPER_ITERATIONS
+from experiments.sentiment.verdict import differences, verdict
+from lexicode import CodeScheme
+
+NAMES = {"gumbel": "the paper's network", "additive": "lexicode's additive learner"}
+
+INTRODUCTION = """\
+# IMDB sentiment on compressed embeddings
+
+Section 5.2 and section 6 of [the paper](https://arxiv.org/abs/1711.01068) (Shu & Nakayama 2018). Made by
+`python -m experiments.sentiment --data DIR`; every figure is in sentiment.json, with its seed and commit.
+
+The model is the paper's: fixed embeddings, one LSTM layer of 150 units, a softmax on its last state; Adam at 1e-4, 15
+epochs, the epoch of lowest validation loss; texts in lower case by nltk's word rules, at most 400 words; accuracy on
+the 25,000 test reviews. The vocabulary is the words that both IMDB and the vectors have."""
+
+SIZES = """\
+**Size** is by the paper's count: float32, numpy arrays dumped compressed, codes packed, pruned tables as scipy's
+csc_matrix, no words; MiB are 2^20 bytes, as the paper's MB are. **Stored** is codes and codebooks as lexicode's file
+has them (float16 codebooks). Both are also given as parts of the baseline's compressed dump. **File** is all of
+lexicode's file, words included (for the baseline: float32 and the words as text). **Loss** is the mean squared distance
+a row. **Accuracy** is the mean over seeds, ± their standard deviation where there are several."""
+
+
+def write_report(folder: Path) -> None:
+    rows = Results(folder / "sentiment.json").rows
+    plots = [draw(rows, folder) for draw in (draw_accuracy, draw_balance, draw_hamming)]
+    accuracy_plot, balance_plot, hamming_plot = (f"![]({name})" if name else "" for name in plots)
+    parts = [
+        INTRODUCTION,
+        _data(rows),
+        verdict(rows),
+        "## Accuracy and size (the paper's Table 3)",
+        SIZES,
+        accuracy_table(rows, MAIN),
+        accuracy_plot,
+        *_titled("## The second table: as many words as the paper's, 100 dimensions", accuracy_table(rows, SECOND)),
+        *_titled("## Reconstruction loss (the paper's Table 2)", *loss_tables(rows)),
+        *_titled("## Binary and compositional codes (the paper's Table 1)", coding_table(rows)),
+        *_titled("## What the codes look like (the paper's section 6)", *code_tables(rows), balance_plot, hamming_plot),
+        differences(rows),
+    ]
+    write_whole(folder / "sentiment.md", "\n\n".join(part for part in parts if part) + "\n")
+
+
+def _titled(title: str, *parts: str) -> list[str]:
+    return [title, *parts] if any(parts) else []
+
+
+def _data(rows: list[Row]) -> str:
+    lines = []
+    for table, sentence in ((MAIN, "The main table"), (SECOND, "The second")):
+        for row in rows:
+            if row["kind"] == "accuracy" and row["table"] == table:
+                lines.append(
+                    f"{sentence} is made on {row['vectors']}: {row['words']:,} words x {row['dim']}, "
+                    f"{row['known_tokens']:.1%} of the texts' tokens, punctuation counted."
+                )
+                break
+    return "\n".join(lines)
+
+
+# ---- Table 3
+
+
+def by_name(rows: Iterable[Row], kind: str, table: str) -> dict[str, list[Row]]:
+    """Rows of all seeds together, under the row's name."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["kind"] == kind and row["table"] == table:
+            found.setdefault(row["row"], []).append(row)
+    return found
+
+
+def accuracy_table(rows: list[Row], table: str) -> str:
+    found = by_name(rows, "accuracy", table)
+    if not found:
+        return ""
+    base = found["baseline"][0]["paper_bytes"] if "baseline" in found else None
+    lines = []
+    for name, same in found.items():
+        first = same[0]
+        stored = first["stored_bytes"]
+        lines.append(
+            [
+                name,
+                _bits(first),
+                mebibytes(first["paper_bytes"]),
+                _percent(first["paper_bytes"], base),
+                mebibytes(stored),
+                _percent(stored, base),
+                mebibytes(first["file_bytes"]),
+                None if first["loss"] is None else f"{first['loss']:.2f}",
+                with_spread(same),
+                len(same),
+                None if first["paper_megabytes"] is None else f"{first['paper_megabytes']:g}",
+                None if first["paper_accuracy"] is None else f"{first['paper_accuracy']:.2f}",
+            ]
+        )
+    columns = [
+        "row", "bits a word", "size, MiB", "of baseline", "stored, MiB", "of baseline", "file, MiB", "loss", "accuracy",
+        "seeds", "paper: MB", "paper: accuracy",
+    ]  # fmt: skip
+    return markdown_table(columns, lines)
+
+
+def _bits(row: Row) -> int | None:
+    """Bits a word; None for a pruned table, where words differ."""
+    if row["scheme"] is not None:
+        # NPQ codes each word's norm apart, in a byte.
+        return CodeScheme.parse(row["scheme"]).bits_per_row + (8 if row["learner"] == "npq" else 0)
+    if row["learner"] == "prune":
+        return None
+    return int(row["dim"]) * (32 if row["learner"] == "baseline" else int(row["row"].partition("-")[2]))
+
+
+def with_spread(same: list[Row]) -> str:
+    mean, spread = mean_and_spread([100 * row["accuracy"] for row in same])
+    return f"{mean:.2f} ± {spread:.2f}" if len(same) > 1 else f"{mean:.2f}"
+
+
+def _percent(size: int | None, base: int | None) -> str | None:
+    return None if size is None or not base else f"{100 * size / base:.2f} %"
+
+
+# ---- Table 2
+
+
+def loss_tables(rows: list[Row]) -> list[str]:
+    found = by_name(rows, "loss", MAIN)
+    if not found:
+        return []
+    parts: list[str] = []
+    for learner in LEARNERS:
+        lines = [[f"K={K}", *(_cell(found, f"{learner}-{M}x{K}") for M in GRID)] for K in GRID]
+        paper = "; the paper's in brackets, on other vectors and more words" if learner == "gumbel" else ""
+        parts += [f"Loss of {NAMES[learner]}{paper}:", markdown_table(["", *(f"M={M}" for M in GRID)], lines)]
+    sizes = {}
+    for same in found.values():
+        sizes[same[0]["scheme"]] = mebibytes(same[0]["paper_bytes"])
+    lines = [[f"K={K}", *(sizes.get(f"{M}x{K}") for M in GRID)] for K in GRID]
+    stopped = [row for same in found.values() for row in same if _stopped_early(row)]
+    if stopped:
+        made = ", ".join(f"{row['scheme']} {row['iterations']:,}" for row in stopped)
+        parts.append(f"\\* fewer iterations than the paper's {PAPER_ITERATIONS:,}, by a limit of time: {made}.")
+    return [*parts, "Size in MiB by the paper's count:", markdown_table(["", *(f"M={M}" for M in GRID)], lines)]
+
+
+def _cell(found: dict[str, list[Row]], name: str) -> str | None:
+    if name not in found:
+        return None
+    row = found[name][0]
+    star = "\\*" if _stopped_early(row) else ""
+    paper = f" ({row['paper_loss']})" if row["paper_loss"] is not None else ""
+    return f"{row['loss']:.2f}{star}{paper}"
+
+
+def _stopped_early(row: Row) -> bool:
+    return row["iterations"] not in (None, PAPER_ITERATIONS)
+
+
+# ---- Table 1
+
+
+def coding_table(rows: list[Row]) -> str:
+    found = by_name(rows, "loss", MAIN)
+    anything = next(iter(found.values()), None)
+    if anything is None:
+        return ""
+    words = anything[0]["words"]
+    lines: list[list[object]] = [["conventional", f"{words:,}", 1, "-", "0", "0"]]
+    for label, text in (
+        (f"compositional {COMPOSITIONAL}", COMPOSITIONAL),
+        (f"binary {BINARY_BITS}: as many bits", BINARY_BITS),
+        (f"binary {BINARY_VECTORS}: as many vectors", BINARY_VECTORS),
+    ):
+        scheme = CodeScheme.parse(text)
+        losses = [
+            found[f"{learner}-{text}"][0]["loss"] if f"{learner}-{text}" in found else None for learner in LEARNERS
+        ]
+        shown = [None if loss is None else f"{loss:.2f}" for loss in losses]
+        lines.append([label, scheme.basis_vectors, scheme.codebooks, scheme.bits_per_row, *shown])
+    columns = [
+        "coding",
+        "vectors",
+        "vectors summed",
+        "bits a word",
+        *(f"loss, {NAMES[learner]}" for learner in LEARNERS),
+    ]
+    return markdown_table(columns, lines)
+
+
+# ---- section 6
+
+
+def code_tables(rows: list[Row]) -> list[str]:
+    found = [row for row in rows if row["kind"] == "codes"]
+    if not found:
+        return []
+    small = [row for row in found if len(row["counts"]) <= 16]
+    words = list(dict.fromkeys(word for row in small for word in row["examples"]))
+    examples = [[word, *(f"`{_written(row['examples'].get(word))}`" for row in small)] for word in words]
+    parts = [markdown_table(["word", *(row["row"] for row in small)], examples, left=1 + len(small))] if words else []
+    for row in small[: len(LEARNERS)]:
+        groups = [[f"`{_written(each['code'])}`", " ".join(each["words"]), each["count"]] for each in row["shared"]]
+        if groups:
+            share = f"{row['rows_that_share']:,} of {row['words']:,} words"
+            parts += [
+                f"{row['row']}: {share} share their code with another. The codes that most words share:",
+                markdown_table(["code", "the first of its words", "words"], groups, left=2),
+            ]
+    balance = [
+        [
+            row["row"],
+            f"{row['least_used']:,}",
+            f"{_most_used(row):.1f} %",
+            f"{row['rows_that_share']:,}",
+            f"{row['hamming']['random_rank_correlation']:.3f}",
+            f"{row['hamming']['near_rank_correlation']:.3f}",
+        ]
+        for row in found
+    ]
+    columns = [
+        "codes", "words of the least used codeword", "of the most used", "words that share a code",
+        "Hamming and cosine distance: random pairs", "near pairs",
+    ]  # fmt: skip
+    return [
+        *parts,
+        "How evenly codewords are used, and Spearman's rank correlation of the codes' Hamming distance with the words' "
+        "cosine distance (200,000 random pairs; 2,000 words with each of their 50 nearest):",
+        markdown_table(columns, balance),
+    ]
+
+
+def _written(code: list[int] | None) -> str:
+    """As the paper prints codes: hexadecimal digits."""
+    return "-" if code is None else " ".join(f"{component:X}" for component in code)
+
+
+def _most_used(row: Row) -> float:
+    """The part of the words, in percent, that the most used codeword has."""
+    most: int = max(max(column) for column in row["counts"])
+    return 100.0 * most / int(row["words"])

@@ -1,0 +1,338 @@
+"""The sentiment recipe, start to end, on reviews made here: every kind of row, both forms of the data."""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+import importlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from experiments.sentiment.__main__ import main
+from experiments.sentiment.plan import chosen, quick_plan, whole_plan
+from experiments.sentiment.recipe import label_of
+from experiments.sentiment.reviews import Corpus, load_corpus, tokens_of
+from experiments.sentiment.rows import Learning, RowName, make_layer
+from experiments.sentiment.training import Training, batches_of, train
+from lexicode import InputError, SettingError, Vectors
+
+GOOD = [f"good{number}" for number in range(12)]
+BAD = [f"bad{number}" for number in range(12)]
+PLAIN = [f"plain{number}" for number in range(40)]
+DIM = 12
+
+
+def reviews(split: int, count: int = 100) -> Iterator[tuple[int, str]]:
+    """Half of them have good words in them, the others bad ones."""
+    rng = np.random.default_rng(split)
+    for number in range(count):
+        label = number % 2
+        words = [
+            *rng.choice(GOOD if label else BAD, size=6),
+            *rng.choice(PLAIN, size=int(rng.integers(4, 40))),
+            "unknown",
+        ]
+        rng.shuffle(words)
+        yield label, " ".join(words).capitalize() + ".<br /><br />The end."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """lines/ has the reviews as imdb_*.jsonl.gz, folders/ the same as aclImdb; small.txt and other.txt are vectors."""
+    root = tmp_path_factory.mktemp("sentiment")
+    (root / "lines").mkdir()
+    for split, name in enumerate(("train", "test")):
+        with gzip.open(root / "lines" / f"imdb_{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+            for number, (label, text) in enumerate(reviews(split)):
+                file.write(json.dumps({"label": label, "text": text}) + "\n")
+                place = root / "folders" / "aclImdb" / name / ("pos" if label else "neg")
+                place.mkdir(parents=True, exist_ok=True)
+                (place / f"{number}_5.txt").write_text(text, encoding="utf-8")
+    _write_vectors(root / "small.txt")
+    _write_vectors(root / "other.txt")
+    return root
+
+
+def _write_vectors(path: Path) -> None:
+    """Good and bad words lie apart in the first column; a word that no review has is among them."""
+    rng = np.random.default_rng(9)
+    words = [*GOOD, *BAD, *PLAIN, "the", "end", "absent"]
+    matrix = rng.normal(size=(len(words), DIM))
+    matrix[: len(GOOD), 0] += 4
+    matrix[len(GOOD) : len(GOOD) + len(BAD), 0] -= 4
+    lines = [" ".join([word, *(f"{value:.5f}" for value in row)]) for word, row in zip(words, matrix, strict=True)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def run(folder: Path, place: Path, *more: str, data: str = "lines") -> list[dict[str, Any]]:
+    """One quick run; the rows that are in the results then."""
+    small, other = str(folder / "small.txt"), str(folder / "other.txt")
+    main(
+        ["--data", str(folder / data), "--vectors", small, "--second", other, "--work", str(place / "work"),
+         "--results", str(place / "results"), "--threads", "1", "--quick", *more]
+    )  # fmt: skip
+    text = (place / "results" / "sentiment.json").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = json.loads(text)["rows"]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def finished(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The place of a quick run of the whole plan."""
+    place = tmp_path_factory.mktemp("finished")
+    run(folder, place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def corpus(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return load_corpus(folder / "lines", Vectors.load(folder / "small.txt"), work=tmp_path_factory.mktemp("work"))
+
+
+# ---- the whole recipe
+
+
+def test_every_kind_of_row(finished: Path) -> None:
+    rows = json.loads((finished / "results" / "sentiment.json").read_text(encoding="utf-8"))["rows"]
+    assert len(rows) == len(quick_plan()) == 14
+    for row in rows:
+        assert row["vectors"] == ("small" if row["table"] == "main" else "other")
+        assert row["words"] == len(GOOD) + len(BAD) + len(PLAIN) + 2
+        assert row["seconds"] > 0
+        if row["kind"] == "accuracy":
+            assert 0 <= row["accuracy"] <= 1
+            assert row["paper_bytes"] > 0
+    found = {row["name"]: row for row in rows if row["seed"] == 1}
+    assert found["baseline on small"]["paper_accuracy"] == 87.18
+    assert found["baseline on small"]["loss"] == 0
+    assert found["prune-80 on small"]["paper_megabytes"] == 21.0
+    assert found["gumbel-4x8 on small"]["iterations"] == 300
+    assert found["additive-4x8 on small"]["loss"] == found["loss:additive-4x8 on small"]["loss"]
+    assert np.sum(found["codes:gumbel-4x8 on small"]["counts"]) == 4 * found["baseline on small"]["words"]
+
+
+def test_the_report_has_its_tables_and_plots(finished: Path) -> None:
+    text = (finished / "results" / "sentiment.md").read_text(encoding="utf-8")
+    for part in (
+        "| baseline | 384 |", "| gumbel-4x8 | 12 |", "paper: accuracy", "Table 2", "Table 1", "section 6",
+        "The second table",
+        "(2 seeds)", "by nltk's word rules", "![](sentiment-accuracy.svg)",
+    ):  # fmt: skip
+        assert part in text
+    for name in ("sentiment-accuracy.svg", "sentiment-balance.svg", "sentiment-hamming.svg"):
+        assert (finished / "results" / name).stat().st_size > 5000
+
+
+def test_rows_that_exist_are_not_run_again(folder: Path, finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (finished / "results" / "sentiment.json").read_bytes()
+    run(folder, finished)
+    assert (finished / "results" / "sentiment.json").read_bytes() == before
+    assert "epoch" not in capsys.readouterr().out
+
+
+def test_the_report_alone(finished: Path, tmp_path: Path) -> None:
+    text = (finished / "results" / "sentiment.json").read_text(encoding="utf-8")
+    (tmp_path / "sentiment.json").write_text(text, encoding="utf-8")
+    main(["--report-only", "--results", str(tmp_path)])
+    assert (tmp_path / "sentiment.md").read_bytes() == (finished / "results" / "sentiment.md").read_bytes()
+    assert (tmp_path / "sentiment-accuracy.svg").read_bytes() == (
+        finished / "results" / "sentiment-accuracy.svg"
+    ).read_bytes()
+
+
+def test_rows_and_seeds_by_name_on_folders(folder: Path, tmp_path: Path) -> None:
+    rows = run(folder, tmp_path, "--rows", "uniform-[1-4]", "uniform-8", "--seeds", "5", data="folders")
+    assert [(row["row"], row["seed"]) for row in rows] == [("uniform-2", 5), ("uniform-8", 5)]
+    assert rows[0]["loss"] > rows[1]["loss"] > 0
+
+
+def test_missing_data_is_told_in_a_sentence(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"neither imdb_train\.jsonl\.gz nor the folders aclImdb/train/pos and neg"):
+        run(folder, tmp_path, data="nowhere")
+    with pytest.raises(SystemExit, match="the published vectors are not there; name a file with --vectors"):
+        main(["--data", str(folder / "lines"), "--quick"])
+
+
+# ---- reviews
+
+
+def test_both_forms_of_the_data_are_one(folder: Path, corpus: Corpus, tmp_path: Path) -> None:
+    other = load_corpus(folder / "folders", Vectors.load(folder / "small.txt"), work=tmp_path)
+
+    def texts(one: Corpus) -> list[tuple[int, list[int]]]:
+        parts = [one.train, one.validation]
+        listed = [
+            (int(part.labels[i]), part.take(np.array([i])).ids.tolist()) for part in parts for i in range(len(part))
+        ]
+        return sorted(listed)
+
+    assert texts(other) == texts(corpus)
+    assert sorted(other.vectors.words or ()) == sorted(corpus.vectors.words or ())
+
+
+def test_the_vocabulary_is_what_both_have(corpus: Corpus) -> None:
+    words = list(corpus.vectors.words or ())
+    assert "absent" not in words
+    assert "unknown" not in words
+    assert "the" in words
+    assert len(corpus.train) + len(corpus.validation) == len(corpus.test) == 100
+    assert corpus.counts.sum() == corpus.train.lengths.sum() + corpus.validation.lengths.sum()
+    assert 0.5 < corpus.known < 1
+
+
+def test_tokens_follow_nltks_rules() -> None:
+    assert tokens_of("Isn't it? (Yes.) U.S. films cost $5,000...<br /><br />Really!") == [
+        "is", "n't", "it", "?", "(", "yes", ".", ")", "u.s", ".", "films", "cost", "$", "5,000", "...", "really", "!",
+    ]  # fmt: skip
+
+
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "imdb_train.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write('{"label": 1, "text": "fine"}\n{"label": 1}\n')
+    with pytest.raises(InputError, match=r"imdb_train\.jsonl\.gz: line 2: no"):
+        load_corpus(tmp_path, Vectors(np.eye(2), ["fine", "bad"]), work=tmp_path)
+
+
+def test_batches_hold_every_review_once(corpus: Corpus) -> None:
+    for rng in (None, np.random.default_rng(1)):
+        batches = list(batches_of(corpus.train, 7, rng))
+        assert sum(len(batch.labels) for batch in batches) == len(corpus.train)
+        assert sum(sum(batch.running) for batch in batches) == len(corpus.train.ids)
+        for batch in batches:
+            assert batch.running == sorted(batch.running, reverse=True)
+
+
+# ---- training
+
+SMALL = Training(units=8, epochs=10, learning_rate=2e-2, batch_size=8, seed=1)
+
+
+def fixed(corpus: Corpus) -> nn.Embedding:
+    return nn.Embedding.from_pretrained(torch.from_numpy(corpus.vectors.take(np.arange(len(corpus.vectors)))))
+
+
+def test_the_model_learns(corpus: Corpus, tmp_path: Path) -> None:
+    embedding = fixed(corpus)
+    before = embedding.weight.clone()
+    trained, _ = train(embedding, corpus, SMALL, state=tmp_path / "state.pt")
+    assert trained.test_accuracy > 0.9
+    assert trained.best_loss == min(trained.validation_losses)
+    assert trained.best_epoch == 1 + int(np.argmin(trained.validation_losses))
+    assert torch.equal(embedding.weight, before)
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("zeros", [None, 0.8])
+def test_a_row_that_was_killed_goes_on(corpus: Corpus, tmp_path: Path, zeros: float | None) -> None:
+    settings = Training(units=4, epochs=4, learning_rate=1e-2, batch_size=16, seed=3, zeros=zeros)
+
+    def layer() -> nn.Embedding:
+        table = torch.from_numpy(corpus.vectors.take(np.arange(len(corpus.vectors))))
+        return nn.Embedding.from_pretrained(table, freeze=zeros is None, sparse=zeros is not None)
+
+    def kill(line: str) -> None:
+        if "epoch 2:" in line:
+            raise KilledError
+
+    whole, model = train(layer(), corpus, settings, state=tmp_path / "whole.pt")
+    with pytest.raises(KilledError):
+        train(layer(), corpus, settings, state=tmp_path / "broken.pt", log=kill)
+    lines: list[str] = []
+    resumed, other = train(layer(), corpus, settings, state=tmp_path / "broken.pt", log=lines.append)
+    assert lines[0] == "  goes on after epoch 2"
+    assert resumed.validation_losses == whole.validation_losses
+    assert resumed.test_accuracy == whole.test_accuracy
+    for mine, theirs in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+def test_a_pruned_table_trains_and_keeps_its_zeros(corpus: Corpus, tmp_path: Path) -> None:
+    layer = make_layer(RowName.parse("prune-80"), corpus, Learning(), work=tmp_path, log=print)
+    before = corpus.vectors.take(np.arange(len(corpus.vectors)))
+    settings = Training(units=4, epochs=6, learning_rate=1e-2, batch_size=16, zeros=0.8)
+    trained, model = train(layer.embedding, corpus, settings, state=tmp_path / "state.pt")
+    table = model.embedding.weight.detach().numpy()
+    assert (table == 0).sum() == round(0.8 * table.size)
+    assert np.abs((table - before)[table != 0]).max() > 0.01
+    assert trained.best_epoch >= 4
+
+
+def test_the_layer_and_its_decoded_table_train_alike(corpus: Corpus, tmp_path: Path) -> None:
+    settings = Training(units=4, epochs=2, learning_rate=1e-2, batch_size=16)
+    layer = make_layer(
+        RowName.parse("additive-weighted-exact3-4x8"),
+        corpus,
+        Learning(effort="fast", threads=1),
+        work=tmp_path,
+        log=print,
+    )
+    decoded = layer.learned.coded.decode() if layer.learned else None
+    coded, _ = train(layer.embedding, corpus, settings, state=tmp_path / "coded.pt")
+    plain, _ = train(
+        nn.Embedding.from_pretrained(torch.from_numpy(decoded)), corpus, settings, state=tmp_path / "plain.pt"
+    )
+    assert coded.validation_losses == pytest.approx(plain.validation_losses, rel=1e-4)
+
+
+# ---- names
+
+
+@pytest.mark.parametrize("name", ["codes", "plan", "recipe", "reviews", "rows"])
+def test_the_examples_in_the_docstrings_hold(name: str) -> None:
+    done = doctest.testmod(importlib.import_module(f"experiments.sentiment.{name}"))
+    assert done.attempted > 0
+    assert done.failed == 0
+
+
+def test_the_plan_has_every_row_once() -> None:
+    plan = whole_plan()
+    assert len(set(plan)) == len(plan)
+    assert plan[0].row == "baseline"
+    assert sum(task.kind == "loss" for task in plan) == 2 * (16 + 2)
+    for task in plan:
+        RowName.parse(task.row)
+
+
+def test_rows_are_chosen_by_pattern_and_kind() -> None:
+    assert {task.row for task in chosen(whole_plan(), ["loss:gumbel-*x64"], None)} == {
+        "gumbel-8x64", "gumbel-16x64", "gumbel-32x64", "gumbel-64x64",
+    }  # fmt: skip
+    assert [(task.row, task.seed) for task in chosen(whole_plan(), ["prune-80"], [4, 5])] == [
+        ("prune-80", 4),
+        ("prune-80", 5),
+    ]
+    # A row that the plan does not have is made all the same.
+    assert [task.row for task in chosen(whole_plan(), ["additive-thorough-8x32"], None)] == ["additive-thorough-8x32"]
+
+
+def test_a_name_that_is_no_row_is_refused() -> None:
+    with pytest.raises(SettingError, match=r"row 'basline' is none of baseline, prune-80"):
+        RowName.parse("basline")
+    with pytest.raises(SettingError, match="codewords=12 is not a power of two; try 8 or 16"):
+        RowName.parse("additive-4x12")
+    with pytest.raises(
+        SettingError, match="row 'npq-weighted-4x16': effort, weighted and exact go with additive alone"
+    ):
+        RowName.parse("npq-weighted-4x16")
+
+
+def test_labels_tell_tables_apart() -> None:
+    assert label_of(Path("a/glove840B_300d_33860.f32.npz")) == "glove840B_300d_33860"
+    assert label_of(Path("glove.42B.300d.txt.gz")) == "glove.42B.300d"
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(SettingError, match="epochs=0 is less than 1"):
+        Training(epochs=0)
+    with pytest.raises(SettingError, match=r"zeros=1\.0 is not a fraction between 0 and 1"):
+        Training(zeros=1.0)
