@@ -376,11 +376,11 @@ class CodedEmbedding:
         if len(repeats := repeated_rows(fresh)):
             raise InputError(f"the word {fresh[repeats[0]]!r} stands twice among the new ones")
         extended = Words.from_text(known.text + Words(fresh).text)
-        packed = pack(self.encode(block), bits=self.scheme.bits)
+        codes = self.encode(block)
         if self.norms is not None and self.norm_levels is not None:
-            lengths = np.linalg.norm(block, axis=1)
-            self.norms = np.concatenate([self.norms, nearest_levels(lengths, self.norm_levels)])
-        self.packed = np.concatenate([self.packed, packed])
+            directions = compose(codes, self._float_codebooks, offsets=self.offsets, dim=self.dim)
+            self.norms = np.concatenate([self.norms, nearest_levels(scales(block, directions), self.norm_levels)])
+        self.packed = np.concatenate([self.packed, pack(codes, bits=self.scheme.bits)])
         self.words = extended
         for cached in ("_code_search", "_compressed_words"):
             self.__dict__.pop(cached, None)
@@ -406,6 +406,15 @@ def normalized(block: Floats) -> Floats:
     """block (n, dim) -> rows of length one; a row of zeros stays zero"""
     lengths = np.linalg.norm(block, axis=1, keepdims=True)
     return np.divide(block, np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+def scales(block: Floats, directions: Floats) -> Floats:
+    """block, directions (n, dim) -> (n,) float32: the lengths that bring directions nearest to the rows"""
+    squares = np.einsum("nd,nd->n", directions, directions)
+    # A direction that points away from its row serves it best at length zero.
+    products = np.maximum(np.einsum("nd,nd->n", block, directions), 0)
+    nearest: Floats = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)
+    return nearest
 
 
 def nearest_levels(lengths: Floats, levels: Floats) -> npt.NDArray[np.uint8]:

@@ -87,6 +87,18 @@ def test_cosine_serves_short_rows_as_well_as_long_ones(tmp_path: Path) -> None:
     assert np.corrcoef(lengths, np.linalg.norm(coded.decode(), axis=1))[0, 1] > 0.97
 
 
+def test_later_words_get_the_length_that_serves_them() -> None:
+    rng = np.random.default_rng(3)
+    matrix = rng.normal(size=(1000, 8)) * np.exp(rng.normal(size=(1000, 1)))
+    words = [f"w{i}" for i in range(800)]
+    coded = AdditiveLearner("3x8", effort="fast", loss="cosine").fit(Vectors(matrix[:800], words))
+    coded.add([f"later{i}" for i in range(200)], matrix[800:])
+    errors = errors_of(Vectors(matrix), coded)
+    assert errors[800:].mean() < 1.5 * errors[:800].mean()
+    others = coded.decode()[800:] * 1.2
+    assert np.square(matrix[800:] - others).sum(axis=1).mean() > errors[800:].mean()
+
+
 @pytest.mark.parametrize("learner", [AdditiveLearner, ProductLearner])
 def test_the_most_frequent_rows_are_kept(table: Vectors, learner: Any) -> None:
     settings = {"effort": "fast"} if learner is AdditiveLearner else {}

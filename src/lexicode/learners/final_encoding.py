@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lexicode.coded import nearest_levels, normalized
+from lexicode.coded import nearest_levels, normalized, scales
 from lexicode.composition import Floats, compose
 from lexicode.encoding import SearchTables
 from lexicode.learners.effort import Schedule
@@ -130,15 +130,6 @@ class FinalEncoding:
         directions = compose(codes, self.codebooks)
         norms = nearest_levels(scales(block, directions), levels)
         return norms, np.square(block - directions * levels[norms][:, None]).sum(axis=1)
-
-
-def scales(block: Floats, directions: Floats) -> Floats:
-    """block, directions (n, dim) -> (n,) float32: the lengths that bring directions nearest to the rows"""
-    squares = np.einsum("nd,nd->n", directions, directions)
-    # A direction that points away from its row serves it best at length zero.
-    products = np.maximum(np.einsum("nd,nd->n", block, directions), 0)
-    nearest: Floats = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)
-    return nearest
 
 
 def scale_levels(vectors: Vectors, state: Rounds, codebooks: Floats, seed: int, team: Team) -> Floats:
