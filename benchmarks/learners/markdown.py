@@ -19,6 +19,11 @@ TARGETS = {
     (300, "32x16"): {"fast": (1.00, 1 / 10), "balanced": (0.97, 1 / 2), "thorough": (0.94, 1.5)},
 }
 EFFORTS = ("fast", "balanced", "thorough")
+PLAIN, VARIANTS = "balanced", ("zipf", "cosine", "exact-1000")
+
+WHEN = """\
+Loss, cosine and neighbours are means over all rows, rare ones included; the word pairs of the similarity benchmarks
+are frequent words."""
 
 HOW_COUNTED = """\
 Loss is the mean squared distance of a row on all rows; seconds are training plus encoding of all rows, compilation and
@@ -35,6 +40,7 @@ the table's covariance at the scheme's bits a row, codebooks not counted: a refe
 
 def markdown(results: Results) -> str:
     parts = ["# Learners, side by side", against_faiss(results), "![Loss against bits a row](learners.svg)"]
+    parts += [what_else(results)]
     parts += [table_section(results, name) for name in results.tables]
     parts += ["## How it is counted", HOW_COUNTED, "## Where the figures come from", provenance(results)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -75,6 +81,32 @@ def _against(results: Results, table: str, scheme: str, effort: str) -> str | No
         for ratio, target in zip(ratios, targets, strict=True)
     ]
     return ", ".join(cells)
+
+
+def what_else(results: Results) -> str:
+    """What weights, directions and kept rows change, beside the same effort without them."""
+    lines = []
+    for name, scheme in _tables_and_schemes(results):
+        plain = _measured(results, name, scheme, PLAIN)
+        variants = {method: _measured(results, name, scheme, method) for method in VARIANTS}
+        if plain is None or not any(variants.values()):
+            continue
+        for method, row in {PLAIN: plain, **variants}.items():
+            if row is not None:
+                measures = [
+                    f"{row['bytes']:,}",
+                    f"{row['loss']:.4g}",
+                    f"{row['cosine']:.4f}",
+                    f"{row['neighbours']:.1%}",
+                ]
+                judged = [row["spearman"].get(benchmark) for benchmark in _benchmarks(results)]
+                told = ("" if value is None else f"{value:.3f}" for value in judged)
+                lines.append([name, scheme, METHODS[method].title, *measures, *told])
+    if not lines:
+        return ""
+    heading = ["table", "scheme", "settings", "bytes", "loss", "cosine", "neighbours"]
+    heading += map(benchmark_title, _benchmarks(results))
+    return "\n\n".join(["## When weights, directions and kept rows help", WHEN, _grid(heading, lines, text_columns=3)])
 
 
 def table_section(results: Results, table: str) -> str:
