@@ -1,0 +1,109 @@
+"""The paper's second experiment (section 5.3): machine translation with both embedding tables coded.
+
+    pip install 'lexicode[experiments]'
+    python -m experiments.translation --data DIR
+
+DIR holds the corpus as it is distributed. Each row is written to results/translation.json when it is done, and
+results/translation.md and its plots are made from that file. A row that is there is not run again, and one that was
+stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from experiments.common.results import Results
+from experiments.translation.datasets import DATASETS, DataSet
+from experiments.translation.preparing import prepare
+from experiments.translation.recipe import Recipe
+from experiments.translation.reporting import write_report
+from experiments.translation.rows import CodeSettings, RowName
+from experiments.translation.training import TrainingSettings
+from lexicode import LexicodeError
+
+ROOT = Path(__file__).parent.parent.parent
+# In order of worth: whoever stops early has what says most.
+ROWS = (
+    "baseline", "additive-32x16", "gumbel-32x16", "additive-16x16", "additive-64x16", "gumbel-64x16", "prune-90",
+    "uniform-4", "uniform-2", "prune-95", "additive-8x16", "additive-32x16-head",
+)  # fmt: skip
+QUICK_ROWS = ("baseline", "additive-8x4", "gumbel-8x4", "prune-90", "uniform-2", "additive-8x4-head")
+QUICK_TRAINING = TrainingSettings(batch_size=16, validate_every=40, validation_sentences=20, max_epochs=8)
+QUICK_CODES = CodeSettings(effort="fast", iterations=200)
+
+
+def quick(dataset: DataSet) -> DataSet:
+    """The same with little of everything: it shows that each step runs, not what the steps are worth."""
+    return replace(dataset, symbols=200, units=32, training=QUICK_TRAINING)
+
+
+def parsed(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.translation",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data", type=Path, default=os.environ.get("LEXICODE_DATA"), help="the folder of the corpus")
+    parser.add_argument("--dataset", choices=DATASETS, default="multi30k")
+    parser.add_argument("--rows", nargs="+", metavar="ROW", help=f"default: {' '.join(ROWS)}; see rows.py for others")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1], metavar="N")
+    parser.add_argument("--effort", default="balanced", help="of the additive learner")
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="of the paper's network for one table")
+    parser.add_argument(
+        "--work", type=Path, default=ROOT / "build" / "translation", help="learned codes and unfinished rows"
+    )
+    parser.add_argument("--results", type=Path, default=ROOT / "results", help="the folder to write to")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="a row of every kind, hardly trained: does it all run?")
+    parser.add_argument("--report-only", action="store_true", help="make the Markdown and its plots anew, and stop")
+    found = parser.parse_args(words)
+    if found.data is None and not found.report_only:
+        parser.error("--data DIR (or LEXICODE_DATA) is needed: the folder of the corpus")
+    if found.threads < 1:
+        parser.error(f"--threads {found.threads} is less than 1")
+    return found
+
+
+def run(arguments: argparse.Namespace) -> None:
+    dataset = DATASETS[arguments.dataset]
+    codes = CodeSettings(effort=arguments.effort, time_limit=arguments.time_limit)
+    if arguments.quick:
+        dataset, codes = quick(dataset), QUICK_CODES
+    # Names are checked before the corpus is read.
+    names = [RowName.parse(row) for row in arguments.rows or (QUICK_ROWS if arguments.quick else ROWS)]
+    label = "translation" if arguments.dataset == "multi30k" else f"translation-{arguments.dataset}"
+    results = Results(arguments.results / f"{label}.json")
+    if arguments.report_only:
+        write_report(results, dataset)
+        return
+    torch.set_num_threads(arguments.threads)
+    torch.set_flush_denormal(True)
+    data = prepare(dataset.read(arguments.data), dataset.symbols, arguments.work)
+    recipe = Recipe(dataset=dataset, data=data, results=results, work=arguments.work, codes=codes, log=log)
+    for seed in arguments.seeds:
+        for name in names:
+            recipe.run(name, seed)
+            write_report(results, dataset)
+
+
+def log(line: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    try:
+        run(parsed(words))
+    except LexicodeError as error:
+        sys.exit(f"experiments.translation: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""One row after the other: the baseline's tables, their codes, the rest trained again from fresh values, BLEU."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from experiments.common.learning import Log
+from experiments.common.results import Results, Row
+from experiments.common.sizes import Sizes, sparse_bytes
+from experiments.translation.datasets import DataSet
+from experiments.translation.decoding import translate
+from experiments.translation.model import Translator, dense_embedding
+from experiments.translation.preparing import Prepared
+from experiments.translation.pruning import Pruner
+from experiments.translation.rows import CodeSettings, Layers, RowName, coded_layers, dense_sizes, uniform_layers
+from experiments.translation.scoring import tokenized_bleu
+from experiments.translation.training import Training
+
+BASELINE = RowName.parse("baseline")
+BEAM = 5
+# Sentences of the test set that the results show side by side.
+SHOWN = 10
+# A table is pruned in so many steps, one before each of the first validations.
+PRUNING_STEPS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """All that the rows share."""
+
+    dataset: DataSet
+    data: Prepared
+    results: Results
+    work: Path
+    codes: CodeSettings
+    log: Log
+
+    def run(self, name: RowName, seed: int) -> None:
+        """Compute the row and write it down, unless it is there already."""
+        if not self.results.has(name.text, seed):
+            self._compute(name, seed)
+
+    def _compute(self, name: RowName, seed: int) -> None:
+        began = time.monotonic()
+        layers = self._layers(name, seed)
+        model = self._fresh_model(layers, seed)
+        if name.kind == "prune":
+            model.load_state_dict(self._baseline(seed))
+        self.log(f"{name.text}, seed {seed}: training")
+        training = Training(
+            model, self.data, self.dataset.training,
+            seed=seed, checkpoint=self._kept(name, seed, "pt"), log=self.log, pruner=self._pruner(name, model),
+        )  # fmt: skip
+        progress = training.run()
+        lines = [self.data.target.decode(rows) for rows in translate(model, self.data.test.sources, BEAM)]
+        if name.kind == "baseline":
+            save_file(model.state_dict(), self._kept(name, seed, "safetensors"))
+        row = {
+            **self._figures(name, seed, layers, _tables(model)),
+            "bleu": tokenized_bleu(lines, self.data.test.target_lines),
+            "validation": progress.best_score,
+            "iterations": progress.iteration,
+            "best_iteration": progress.best_iteration,
+            "training_seconds": round(progress.seconds, 1),
+            "seconds": round(time.monotonic() - began, 1),
+            "threads": torch.get_num_threads(),
+            "curve": progress.curve,
+            "translations": lines[:SHOWN],
+        }
+        if not self.results.has(name.text, seed):
+            self.results.add(row)
+        training.checkpoint.unlink()
+        self.log(f"{name.text}, seed {seed}: BLEU {row['bleu']:.2f}")
+
+    # ---- the model
+
+    def _layers(self, name: RowName, seed: int) -> Layers:
+        """What stands for the two tables in this row."""
+        if name.kind in ("baseline", "prune"):
+            # Not the stream that the rest of the model is drawn from.
+            torch.manual_seed(2**32 + seed)
+            source, target = (
+                dense_embedding(len(each), self.dataset.units) for each in (self.data.source, self.data.target)
+            )
+            return Layers(source=source, target=target, vectors=len(source.weight) + len(target.weight))
+        state = self._baseline(seed)
+        source_table, target_table, head = (
+            state[f"{layer}.weight"].numpy() for layer in ("source_embedding", "target_embedding", "head")
+        )
+        if name.kind == "uniform":
+            return uniform_layers(name.number, source_table, target_table)
+        return coded_layers(
+            name, source_table, target_table, head, seed=seed, settings=self.codes, work=self.work, log=self.log
+        )
+
+    def _fresh_model(self, layers: Layers, seed: int) -> Translator:
+        """Around the layers, values that depend on the seed alone."""
+        torch.manual_seed(seed)
+        model = Translator(layers.source, layers.target, len(self.data.target), self.dataset.units)
+        if layers.head is not None:
+            model.head = layers.head
+        return model
+
+    def _baseline(self, seed: int) -> dict[str, Tensor]:
+        """The baseline's parameters, trained first if they are not in the work folder."""
+        path = self._kept(BASELINE, seed, "safetensors")
+        if not path.exists():
+            self._compute(BASELINE, seed)
+        return load_file(path)
+
+    def _pruner(self, name: RowName, model: Translator) -> Pruner | None:
+        if name.kind != "prune":
+            return None
+        interval = self.dataset.training.validate_every
+        return Pruner(_tables(model), zeros=name.number / 100, steps=PRUNING_STEPS, interval=interval)
+
+    def _kept(self, name: RowName, seed: int, suffix: str) -> Path:
+        return self.work / f"{name.text}-{seed}.{suffix}"
+
+    # ---- the figures
+
+    def _figures(self, name: RowName, seed: int, layers: Layers, tables: list[Tensor]) -> Row:
+        figures: Row = {
+            "name": name.text,
+            "seed": seed,
+            "rows": [len(self.data.source), len(self.data.target)],
+            "units": self.dataset.units,
+            "vectors": layers.vectors,
+            "code_bits": layers.code_bits,
+            "code_bytes": layers.code_bytes,
+            **(layers.sizes or _sizes(name, tables)).as_dict(),
+            "loss": layers.loss,
+            "learning_seconds": layers.learning_seconds,
+            "learning_iterations": layers.learning_iterations,
+        }
+        if layers.head_sizes is not None:
+            figures["head"] = layers.head_sizes.as_dict()
+        if name.kind == "baseline":
+            figures["sources"] = self.data.test.source_lines[:SHOWN]
+            figures["references"] = self.data.test.target_lines[:SHOWN]
+        return figures
+
+
+def _tables(model: Translator) -> list[Tensor]:
+    """The tables that train: both or none"""
+    layers = (model.source_embedding, model.target_embedding)
+    return [layer.weight for layer in layers if isinstance(layer, nn.Embedding)]
+
+
+def _sizes(name: RowName, tables: list[Tensor]) -> Sizes:
+    """Of tables that have been trained."""
+    arrays = [table.detach().numpy() for table in tables]
+    if name.kind == "prune":
+        return Sizes(paper_bytes=sum(sparse_bytes(array) for array in arrays))
+    return dense_sizes(*arrays)

@@ -1,0 +1,178 @@
+"""What a row of the table is called, and the model's tables that the name stands for.
+
+baseline            both tables dense, trained with the rest
+prune-90            the baseline's tables, 90 % of their values zero, trained further (Han et al. 2015)
+uniform-4           the baseline's tables rounded to 4 bits a value, fixed
+additive-32x16      coded by lexicode's learner, fixed; one set of codebooks serves both languages
+gumbel-32x16        coded by the paper's network, likewise
+additive-32x16-each each language has codebooks of its own
+additive-32x16-head the softmax's table is coded too, and scored by `logits`; its codebooks train
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from experiments.common.learning import Log, learned
+from experiments.common.sizes import Sizes, code_bytes, dense_bytes, sizes_of
+from experiments.common.uniform import quantize
+from lexicode import CodedEmbedding, CodeScheme, SettingError, Vectors
+from lexicode.torch import CompositionalEmbedding, CompositionalHead
+
+Table = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowName:
+    """kind: baseline, prune, uniform, additive or gumbel; number: percent or bits; scheme: of the coded ones"""
+
+    text: str
+    kind: str
+    number: int = 0
+    scheme: CodeScheme | None = None
+    each: bool = False
+    head: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> RowName:
+        if text == "baseline":
+            return cls(text=text, kind=text)
+        if match := re.fullmatch(r"(prune|uniform)-(\d{1,2})", text):
+            kind, number = match[1], int(match[2])
+            if kind == "uniform" and not 1 <= number <= 8:
+                raise SettingError(f"row {text!r}: {number} bits are not between 1 and 8")
+            return cls(text=text, kind=kind, number=number)
+        if match := re.fullmatch(r"(additive|gumbel)-(\d+x\d+)(-each)?(-head)?", text):
+            scheme = CodeScheme.parse(match[2])
+            return cls(text=text, kind=match[1], scheme=scheme, each=match[3] is not None, head=match[4] is not None)
+        raise SettingError(
+            f"row {text!r} is none of baseline, prune-90, uniform-4, additive-32x16 or gumbel-32x16 and their like"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layers:
+    """What stands for the two tables, and for the softmax's where it is coded; what they take and how they were made.
+
+    loss: mean squared distance a row to the baseline's tables; vectors: basis vectors, or rows of dense tables;
+    sizes: None for tables that are still to be trained
+    """
+
+    source: nn.Module
+    target: nn.Module
+    head: CompositionalHead | None = None
+    vectors: int
+    sizes: Sizes | None = None
+    code_bits: int | None = None
+    code_bytes: int | None = None
+    loss: float | None = None
+    learning_seconds: float = 0.0
+    learning_iterations: int | None = None
+    head_sizes: Sizes | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeSettings:
+    """effort: of the additive learner; iterations and time_limit (seconds): of the paper's network"""
+
+    effort: str = "balanced"
+    iterations: int = 200_000
+    time_limit: float | None = None
+
+    def of(self, kind: str) -> dict[str, Any]:
+        if kind == "additive":
+            return {"effort": self.effort}
+        return {"iterations": self.iterations, "time_limit": self.time_limit}
+
+
+class LaterRows(nn.Module):
+    """Rows of a layer from `first` on, for the second of two tables that share one layer."""
+
+    def __init__(self, layer: nn.Module, first: int) -> None:
+        super().__init__()
+        self.layer, self.first = layer, first
+
+    def forward(self, ids: Tensor) -> Tensor:
+        rows: Tensor = self.layer(ids + self.first)
+        return rows
+
+
+def fixed(table: Table) -> nn.Embedding:
+    return nn.Embedding.from_pretrained(torch.from_numpy(table))
+
+
+def dense_sizes(*tables: Table) -> Sizes:
+    return Sizes(paper_bytes=sum(dense_bytes(table) for table in tables), stored_bytes=sum(t.nbytes for t in tables))
+
+
+def uniform_layers(bits: int, source: Table, target: Table) -> Layers:
+    quantized = [quantize(table, bits) for table in (source, target)]
+    rows = [each.decode() for each in quantized]
+    return Layers(
+        source=fixed(rows[0]),
+        target=fixed(rows[1]),
+        vectors=len(source) + len(target),
+        sizes=_sum([each.sizes for each in quantized]),
+        loss=_loss(np.concatenate(rows), np.concatenate([source, target])),
+    )
+
+
+def coded_layers(
+    name: RowName, source: Table, target: Table, head: Table, *, seed: int, settings: CodeSettings, work: Path, log: Log
+) -> Layers:
+    """Learn the codes of the baseline's tables, or take them from the work folder, and make layers of them."""
+    scheme = name.scheme
+    if scheme is None:
+        raise SettingError(f"row {name.text!r} has no codes")
+
+    def code(table: Table) -> tuple[CodedEmbedding, float, int | None]:
+        done = learned(Vectors(table), name.kind, str(scheme), work=work, log=log, seed=seed, **settings.of(name.kind))
+        return done.coded, done.seconds, done.iterations
+
+    tables = [source, target] if name.each else [np.concatenate([source, target])]
+    coded, seconds, iterations = zip(*(code(table) for table in tables), strict=True)
+    layers = [CompositionalEmbedding.from_coded(each) for each in coded]
+    shared = LaterRows(layers[0], len(source))
+    head_layer, head_sizes, head_seconds = None, None, 0.0
+    if name.head:
+        head_coded, head_seconds, _ = code(head)
+        bias = nn.Parameter(torch.zeros(len(head)))
+        head_layer = CompositionalHead(CompositionalEmbedding.from_coded(head_coded, freeze=False), bias)
+        head_sizes = sizes_of(head_coded)
+    return Layers(
+        source=layers[0],
+        target=layers[1] if name.each else shared,
+        head=head_layer,
+        vectors=scheme.basis_vectors * len(coded),
+        sizes=_sum([sizes_of(each) for each in coded]),
+        code_bits=scheme.bits_per_row,
+        code_bytes=sum(code_bytes(len(each), scheme) for each in coded),
+        loss=_loss(np.concatenate([each.decode() for each in coded]), np.concatenate([source, target])),
+        learning_seconds=sum(seconds) + head_seconds,
+        learning_iterations=iterations[0],
+        head_sizes=head_sizes,
+    )
+
+
+def _sum(sizes: list[Sizes]) -> Sizes:
+    def total(values: list[int | None]) -> int | None:
+        known = [value for value in values if value is not None]
+        return sum(known) if len(known) == len(values) else None
+
+    return Sizes(
+        paper_bytes=sum(each.paper_bytes for each in sizes),
+        stored_bytes=total([each.stored_bytes for each in sizes]),
+        file_bytes=total([each.file_bytes for each in sizes]),
+    )
+
+
+def _loss(decoded: Table, original: Table) -> float:
+    return float(np.square(decoded - original).sum(axis=1, dtype=np.float64).mean())
