@@ -41,6 +41,25 @@ def test_neighbours_agree_with_brute_force(exact: int) -> None:
         assert [cosine for _, cosine in found] == pytest.approx(np.sort(cosines)[::-1][:3], abs=1e-5)
 
 
+def test_the_best_may_all_point_away() -> None:
+    """Large tables rule rows out by a bound, which rows that are kept must not raise."""
+    coded = random_coded("4x4", 3000, 4, exact=600)
+    axis = np.zeros(4)
+    axis[0] = -1
+    away = CodedEmbedding(
+        scheme=coded.scheme,
+        packed=coded.packed,
+        codebooks=coded.codebooks + np.array([3, 0, 0, 0], dtype=np.float16),
+        exact_ids=coded.exact.ids if coded.exact else None,
+        exact_rows=coded.exact.rows + np.array([12, 0, 0, 0], dtype=np.float32) if coded.exact else None,
+    )
+    table = away.decode()
+    unit = table / np.linalg.norm(table, axis=1, keepdims=True)
+    expected = np.sort(unit @ axis)[::-1][:5]
+    assert expected.max() < 0
+    assert [cosine for _, cosine in away.most_similar(axis, 5)] == pytest.approx(expected, abs=1e-5)
+
+
 def test_an_exact_row_of_zeros_is_nobodys_neighbour() -> None:
     coded = random_coded("4x16", 9, 5)
     kept = CodedEmbedding(

@@ -86,5 +86,5 @@ def draw_hamming(rows: list[Row], folder: Path) -> str | None:
             )
         axes.set_xlabel("cosine of the two words")
         axes.set_ylabel("part of the code that differs")
-        axes.legend(fontsize=7)
+        axes.legend(fontsize=7, loc="upper right")
     return HAMMING

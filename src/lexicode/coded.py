@@ -335,10 +335,9 @@ class CodedEmbedding:
         inverse = np.divide(1, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
         if self.norms is not None and self.norm_levels is not None:
             inverse[self.norm_levels[self.norms] == 0] = 0
-        if self.exact is not None:
-            # Whatever their codes say, they are judged by their own directions.
-            inverse[self.exact.ids] = 0
-        return CodeSearch(join_codes(self.packed, bits=bits, count=M), inverse)
+        # Whatever their codes say, rows that are kept as they are are judged by their own directions.
+        left_out = None if self.exact is None else self.exact.ids
+        return CodeSearch(join_codes(self.packed, bits=bits, count=M), inverse, left_out)
 
     @cached_property
     def _exact_directions(self) -> Floats:
@@ -365,7 +364,10 @@ class CodedEmbedding:
         return np.concatenate(pieces)
 
     def add(self, words: Sequence[str], vectors: npt.ArrayLike) -> None:
-        """Append words and their vectors (n, dim), coded in the present codebooks."""
+        """Append words and their vectors (n, dim), coded in the present codebooks.
+
+        Where lengths are coded apart, one beyond the table's levels is coded as the nearest of them.
+        """
         known = self._known_words()
         block = self._checked(vectors)
         fresh = list(words)

@@ -63,12 +63,16 @@ def joined_tables(tables: npt.NDArray[Any], *, symbol_bits: int = SYMBOL_BITS) -
 class CodeSearch:
     """Finds the rows whose cosine with a query may be among the highest; what is left is few enough to compose.
 
-    symbols (S, V) uint16 as `join_codes` makes them; inverse_lengths (V,) float32, 0 for a row of zeros.
+    symbols (S, V) uint16 as `join_codes` makes them; inverse_lengths (V,) float32, 0 for a row of zeros; left_out: rows
+    whose codes say nothing of them, and which are never found.
     """
 
-    def __init__(self, symbols: Symbols, inverse_lengths: Floats) -> None:
+    def __init__(
+        self, symbols: Symbols, inverse_lengths: Floats, left_out: npt.NDArray[np.integer[Any]] | None = None
+    ) -> None:
         self.symbols = symbols
         self.inverse_lengths = inverse_lengths
+        self.left_out = np.empty(0, dtype=np.int64) if left_out is None else left_out
 
     def candidates(self, tables: Floats, n: int) -> npt.NDArray[np.int64]:
         """tables (M, K) float32, each codeword's product with the query -> rows, ascending, the n best among them
@@ -79,14 +83,17 @@ class CodeSearch:
         rows = len(self.inverse_lengths)
         group = min(LEADER_GROUP, rows // (2 * n))
         if group < 2:
-            return np.arange(rows)
+            return np.setdiff1d(np.arange(rows), self.left_out)
         bounds = _Bounds.of(tables)
         totals, most, highest = bounds.partial_totals(self.symbols, self.inverse_lengths)
+        highest[self.left_out] = -np.inf
         whole = rows // group
         leaders = highest[: whole * group].reshape(whole, group).argmax(axis=1) + np.arange(0, whole * group, group)
         reached = bounds.scaled(bounds.totals(self.symbols, leaders, totals[leaders] - most)) - bounds.slack
-        threshold = np.partition(reached * self.inverse_lengths[leaders], -n)[-n] - ROUNDING
-        able = np.flatnonzero(highest >= threshold)
+        # A group of rows that are all left out has no leader.
+        reached = np.where(np.isfinite(highest[leaders]), reached * self.inverse_lengths[leaders], -np.inf)
+        threshold = np.partition(reached, -n)[-n] - ROUNDING
+        able = np.flatnonzero((highest >= threshold) & np.isfinite(highest))
         highest = bounds.scaled(bounds.totals(self.symbols, able, totals[able] - most)) * self.inverse_lengths[able]
         return np.asarray(able[highest >= threshold])
 

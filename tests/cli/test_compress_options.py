@@ -34,6 +34,7 @@ def test_weights_from_a_rule_or_a_file(run: Run, glove: Path, tmp_path: Path, cl
         ("word0 many\n", "line 1: 'many' is not a number"),
         ("cow 3\n", "has none of the table's words"),
         ("x\n", "line 1: 'x' is not a number"),
+        ("-1\n" * 600, "the weight of row 0 is -1.0"),
     ],
 )
 def test_weights_that_do_not_fit(run: Run, glove: Path, tmp_path: Path, text: str, sentence: str) -> None:

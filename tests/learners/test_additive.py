@@ -125,7 +125,9 @@ def test_float32_codebooks_hold_large_and_small_values(scale: float) -> None:
         ({"time": 0.0}, r"time=0.0 is not a number of seconds above zero"),
         ({"loss": "huber"}, r"loss='huber' is not one of squared, cosine; the gumbel learner takes any"),
         ({"weights": "count"}, r"weights='count' is not \"zipf\""),
-        ({"exact": -1}, r"exact=-1 is less than 0"),
+        ({"exact": -1}, r"exact=-1 is not a number of rows; give 0 or more"),
+        ({"exact": 2.5}, r"exact=2.5 is not a number of rows"),
+        ({"max_error": "3"}, r"max_error='3' is not a distance"),
         ({"max_error": -0.5}, r"max_error=-0.5 is not a distance"),
     ],
 )

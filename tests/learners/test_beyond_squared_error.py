@@ -44,8 +44,9 @@ def test_equal_weights_are_no_weights(table: Vectors) -> None:
     ("weights", "sentence"),
     [
         (np.ones(3), r"weights have shape \(3,\), but the table has 1500 rows"),
-        (-np.ones(1500), "none below zero"),
-        (np.zeros(1500), "not all of them zero"),
+        (-np.ones(1500), "the weight of row 0 is -1.0; weights are finite and not below zero"),
+        (np.zeros(1500), "all weights are zero"),
+        (["a"] * 1500, "weights are not numbers"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(table: Vectors, weights: np.ndarray, sentence: str) -> None:

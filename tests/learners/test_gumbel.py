@@ -159,9 +159,9 @@ def test_wrong_settings_are_named(settings: dict[str, Any], sentence: str) -> No
     ("weights", "sentence"),
     [
         (np.ones(3), r"weights have shape \(3,\), but the table has 600 rows"),
-        (np.zeros(600), "weights must be finite numbers"),
-        (-np.ones(600), "weights must be finite numbers"),
-        (np.full(600, np.nan), "weights must be finite numbers"),
+        (np.zeros(600), "all weights are zero"),
+        (-np.ones(600), "weights are finite and not below zero"),
+        (np.full(600, np.nan), "the weight of row 0 is nan"),
     ],
 )
 def test_wrong_weights_are_named(clustered: Vectors, weights: Any, sentence: str) -> None:

@@ -25,12 +25,13 @@ def read_weights(given: str | os.PathLike[str], rows: int, words: Sequence[str] 
     if data.startswith(NPY):
         weights = _numbers_of_npy(name, data)
     else:
-        lines = data.decode("utf-8-sig", errors="replace").splitlines()
+        # Words may hold the other characters that Python takes for line breaks.
+        lines = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").rstrip("\n").split("\n")
         if lines and len(lines[0].split()) > 1:
             return _by_word(name, lines, rows, words)
         weights = _numbers_of_lines(name, lines)
     if weights.shape != (rows,):
-        raise InputError(f"{name}: holds {weights.size} weights, but the table has {rows} rows")
+        raise InputError(f"{name}: holds {weights.size} weights, but the table has {rows} rows; give one number a row")
     return weights
 
 

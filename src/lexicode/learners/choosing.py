@@ -24,7 +24,7 @@ WORTH_TRYING = 0.75
 TRIAL_ROWS = 10_000
 # Learners whose codebooks cover all columns, and the settings that they share.
 WHOLE_ROWS = ("additive", "gumbel")
-COMMON = ("seed", "codebook_dtype", "threads")
+COMMON = ("seed", "codebook_dtype", "threads", "loss")
 
 
 def choose_scheme(vectors: Vectors, budget: int, *, learner: str = "additive", **settings: Any) -> CodeScheme:
@@ -33,9 +33,10 @@ def choose_scheme(vectors: Vectors, budget: int, *, learner: str = "additive", *
         raise SettingError("a budget does not go with max_error: how many rows it keeps is known in the end only")
     fitting = schemes_that_fit(
         vectors,
-        budget - _apart_bytes(vectors, settings),
+        budget,
         learner=learner,
         codebook_dtype=settings.get("codebook_dtype", "float16"),
+        apart=_apart_bytes(vectors, settings),
     )
     most = max(scheme.bits_per_row for scheme in fitting)
     worth = [scheme for scheme in fitting if scheme.bits_per_row >= WORTH_TRYING * most]
@@ -63,12 +64,16 @@ def _trial(learner: str, scheme: CodeScheme, settings: dict[str, Any]) -> Learne
     """A learner that is quick. The paper's network is not, so the additive learner ranks the schemes for it."""
     if learner in WHOLE_ROWS:
         common = {name: value for name, value in settings.items() if name in COMMON}
+        if callable(common.get("loss")):
+            del common["loss"]
         return make_learner("additive", scheme, effort="fast", **common)
     return make_learner(learner, scheme, **{**settings, "exact": 0})
 
 
-def schemes_that_fit(vectors: Vectors, budget: int, *, learner: str, codebook_dtype: str) -> list[CodeScheme]:
-    """For each width of code, the most codebooks whose file stays within the budget."""
+def schemes_that_fit(
+    vectors: Vectors, budget: int, *, learner: str, codebook_dtype: str, apart: int = 0
+) -> list[CodeScheme]:
+    """For each width of code, the most codebooks whose file, `apart` bytes of other things in it, fits the budget."""
     words = compress_words(vectors.words).nbytes if vectors.words is not None else 0
     most = MAX_CODEBOOKS if learner in WHOLE_ROWS else min(MAX_CODEBOOKS, vectors.dim)
     # More codewords than rows could only repeat the rows.
@@ -77,7 +82,11 @@ def schemes_that_fit(vectors: Vectors, budget: int, *, learner: str, codebook_dt
     for K in CODEWORDS:
         for M in range(most, 0, -1):
             scheme = CodeScheme(codebooks=M, codewords=K)
-            size = words + file_bytes(scheme, len(vectors), vectors.dim, learner=learner, codebook_dtype=codebook_dtype)
+            size = (
+                words
+                + apart
+                + file_bytes(scheme, len(vectors), vectors.dim, learner=learner, codebook_dtype=codebook_dtype)
+            )
             smallest = size if smallest is None else min(smallest, size)
             if size <= budget and scheme.basis_vectors <= most_codewords:
                 fitting.append(scheme)
@@ -85,7 +94,7 @@ def schemes_that_fit(vectors: Vectors, budget: int, *, learner: str, codebook_dt
     if not fitting:
         raise SettingError(
             f"a budget of {budget:,} bytes is too small: the smallest file is {smallest:,} bytes, "
-            f"{words:,} of them for the words"
+            f"{words:,} of them for the words" + (f", {apart:,} for what is kept apart" if apart else "")
         )
     return fitting
 

@@ -141,6 +141,7 @@ def scale_levels(vectors: Vectors, state: Rounds, codebooks: Floats, seed: int, 
     levels = np.zeros(SCALE_LEVELS, dtype=np.float32)
     if gathered is not None:
         rng = np.random.default_rng([seed, 4])
-        levels[:] = np.sort(kmeans(gathered[:, None], SCALE_LEVELS, rng).ravel())
+        # The first level is zero, for rows of zeros that are there or come later.
+        levels[1:] = np.sort(kmeans(gathered[:, None], SCALE_LEVELS - 1, rng).ravel())
     team.agree(levels)
     return levels

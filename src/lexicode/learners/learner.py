@@ -67,10 +67,11 @@ class CommonSettings:
             raise SettingError(f"codebook_dtype={self.codebook_dtype!r} is not one of {', '.join(CODEBOOK_DTYPES)}")
         if self.threads is not None and self.threads < 1:
             raise SettingError(f"threads={self.threads} is less than 1")
-        if self.exact < 0:
-            raise SettingError(f"exact={self.exact} is less than 0")
-        if self.max_error is not None and not 0 <= self.max_error < float("inf"):
-            raise SettingError(f"max_error={self.max_error} is not a distance; give a number of 0 or more")
+        if type(self.exact) is not int or self.exact < 0:
+            raise SettingError(f"exact={self.exact!r} is not a number of rows; give 0 or more")
+        is_number = isinstance(self.max_error, (int, float)) and not isinstance(self.max_error, bool)
+        if self.max_error is not None and not (is_number and 0 <= self.max_error < float("inf")):
+            raise SettingError(f"max_error={self.max_error!r} is not a distance; give a number of 0 or more")
 
     @property
     def thread_count(self) -> int:

@@ -34,11 +34,16 @@ def row_weights(weights: Weights | None, rows: int) -> Floats:
     if isinstance(weights, str):
         given = 1 / (np.arange(rows) + 1 + ZIPF_SHIFT)
     else:
-        given = np.asarray(weights, dtype=np.float64)
+        try:
+            given = np.asarray(weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise SettingError("weights are not numbers; give one number a row") from None
     if given.shape != (rows,):
         raise SettingError(f"weights have shape {given.shape}, but the table has {rows} rows")
-    if not np.isfinite(given).all() or given.min() < 0 or given.sum() == 0:
-        raise SettingError("weights must be finite numbers, none below zero and not all of them zero")
+    if len(wrong := np.flatnonzero(~(np.isfinite(given) & (given >= 0)))):
+        raise SettingError(f"the weight of row {wrong[0]} is {given[wrong[0]]}; weights are finite and not below zero")
+    if not given.any():
+        raise SettingError("all weights are zero; leave them out to count every row alike")
     return np.asarray(given / given.mean(), dtype=np.float32)
 
 
