@@ -91,7 +91,7 @@ def _learn(
         seconds = time.perf_counter() - began
     else:
         raise SettingError(f'learner {learner!r} is not one of "additive", "gumbel", "product", "npq"')
-    coded.origin["experiment"] = {"seconds": round(seconds, 1), "iterations": iterations}
+    coded.origin["experiment"] = {"seconds": round(seconds, 3), "iterations": iterations}
     return coded
 
 

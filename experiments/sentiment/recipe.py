@@ -124,7 +124,7 @@ class Recipe:
             **sizes.as_dict(),
             "accuracy": trained.test_accuracy,
             "loss": layer.loss,
-            "seconds": round(trained.seconds, 1),
+            "seconds": round(trained.seconds, 3),
             "learning_seconds": layer.learned.seconds if layer.learned else None,
             "iterations": layer.learned.iterations if layer.learned else None,
             "best_epoch": trained.best_epoch,
