@@ -31,8 +31,7 @@ EXAMPLE = options.example(
     """
 $ lexicode demo
 GloVe 6B, 400,000 words x 50; the first run compiles for a few seconds
-learning ━━━━━━━━━━━━━━━━━━ 30/30 loss 0.7977
-encoding ━━━━━━━━━━━━━━━━━━   7/7 loss 0.9029
+encoding ━━━━━━━━━━━━━━━━━━   7/7 loss 0.7771
 ...
 """
 )
