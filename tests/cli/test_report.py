@@ -3,50 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from cli_runner import Run
 from lexicode import Vectors
-from lexicode.cli import demo, main
-from lexicode.formats.writing import write_word2vec_text
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    def run(*arguments: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["lexicode", *map(str, arguments)])
-        capsys.readouterr()
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        out, err = capsys.readouterr()
-        return Done(code, out, err)
-
-    return run
-
-
-@pytest.fixture(scope="session")
-def glove(tmp_path_factory: pytest.TempPathFactory, clustered: Vectors) -> Path:
-    path = tmp_path_factory.mktemp("vectors") / "glove.txt"
-    assert clustered.words is not None
-    write_word2vec_text(path, clustered.words, clustered.blocks(), len(clustered), clustered.dim)
-    return path
+from lexicode.cli import demo
 
 
 def test_compress_then_report(run: Run, glove: Path, tmp_path: Path) -> None:
