@@ -16,7 +16,7 @@ from lexicode.encoding import (
     row_states,
 )
 from lexicode.learners import kernels
-from lexicode.learners.searching import GUMBEL_DRAWS
+from lexicode.learners.searching import gumbel_noise
 
 
 @pytest.mark.parametrize(("M", "K", "dim"), [(1, 2, 1), (3, 2, 4), (8, 16, 10), (5, 8, 33), (4, 64, 7), (2, 512, 3)])
@@ -49,30 +49,26 @@ def test_numba_agrees_with_numpy(M: int, K: int, dim: int, steps: int) -> None:
 
 @pytest.mark.parametrize(("M", "K", "dim"), [(1, 2, 3), (3, 4, 5), (8, 16, 10)])
 def test_drawing_agrees_with_its_plain_statement(M: int, K: int, dim: int) -> None:
-    """20 times: draw a codebook, then its code, with the row's own random numbers; scores follow from the sums."""
+    """Five times each codebook's code is drawn, with noise from where the row's own random numbers say."""
     rng = np.random.default_rng(M * K)
     codebooks = rng.normal(size=(M, K, dim)).astype(np.float32)
     block = rng.normal(size=(40, dim)).astype(np.float32) * 2
     tables = SearchTables.of(codebooks)
     codes = rng.integers(K, size=(40, M)).astype(np.uint8)
-    temperature = np.float32(3.0)
+    noise = gumbel_noise(1, K, 3.0)
 
     slow = codes.copy()
     for row, state in enumerate(row_states(4, np.arange(40))):
-        for _ in range(20):
+        for m in list(range(M)) * 5:
             state = next_states(state)
-            m = int(state >> np.uint64(20)) % M
+            first = int(state >> np.uint64(50))
             others = compose(slow[row : row + 1], codebooks)[0] - codebooks[m, slow[row, m]]
-            noise = []
-            for _ in range(K):
-                state = next_states(state)
-                noise.append(GUMBEL_DRAWS[int(state >> np.uint64(52))])
             errors = np.square(block[row] - others - codebooks[m]).sum(axis=1)
-            slow[row, m] = np.argmin(errors - temperature * np.array(noise))
+            slow[row, m] = np.argmin(errors - noise[first : first + K])
 
     scores, errors = tables.begin(block)
     kernels.adopt(scores, codes, tables.pull, errors)
-    kernels.anneal(scores, codes, tables.pull, errors, row_states(4, np.arange(40)), GUMBEL_DRAWS, temperature, 20)
+    kernels.anneal(scores, codes, tables.pull, errors, row_states(4, np.arange(40)), noise, 5)
     assert np.array_equal(codes, slow)
     assert np.allclose(errors, np.square(block - compose(codes, codebooks)).sum(axis=1), atol=1e-3)
 
@@ -85,6 +81,6 @@ def test_codes_are_drawn_as_often_as_the_temperature_says() -> None:
     scores, errors = tables.begin(np.zeros((rows, 1), dtype=np.float32))
     codes = np.zeros((rows, 1), dtype=np.uint8)
     kernels.adopt(scores, codes, tables.pull, errors)
-    kernels.anneal(scores, codes, tables.pull, errors, row_states(1, np.arange(rows)), GUMBEL_DRAWS, np.float32(4.0), 1)
+    kernels.anneal(scores, codes, tables.pull, errors, row_states(1, np.arange(rows)), gumbel_noise(5, 4, 4.0), 1)
     expected = np.exp(-np.square(codebooks[0, :, 0]) / 4)
     assert np.bincount(codes[:, 0], minlength=4) / rows == pytest.approx(expected / expected.sum(), abs=0.02)

@@ -135,9 +135,15 @@ def test_a_giant_row_can_be_kept_out_of_the_way(table: Vectors, settings: dict[s
     matrix = table.matrix.copy()
     matrix[0] *= 300
     vectors = Vectors(matrix)
-    spoilt = AdditiveLearner("4x8", effort="fast").fit(vectors)
-    mended = AdditiveLearner("4x8", effort="fast", **settings).fit(vectors)
-    assert errors_of(vectors, mended)[1:].mean() < 0.9 * errors_of(vectors, spoilt)[1:].mean()
+    without, spoilt, kept = [], [], []
+    # Tables as small as this one differ by some percent from seed to seed.
+    for seed in range(3):
+        without.append(errors_of(table, AdditiveLearner("4x8", effort="fast", seed=seed).fit(table))[1:].mean())
+        spoilt.append(errors_of(vectors, AdditiveLearner("4x8", effort="fast", seed=seed).fit(vectors))[1:].mean())
+        mended = AdditiveLearner("4x8", effort="fast", seed=seed, **settings).fit(vectors)
+        kept.append(errors_of(vectors, mended)[1:].mean())
+    assert np.mean(kept) < 0.97 * np.mean(spoilt)
+    assert np.mean(kept) < 1.03 * np.mean(without)
     assert mended.exact is not None
     assert mended.exact.ids.tolist() == [0]
 

@@ -26,7 +26,7 @@ from lexicode.learners.effort import EFFORTS, GIVEN_CODES_WARMTH, CountedRounds,
 from lexicode.learners.final_encoding import FinalEncoding, scale_levels
 from lexicode.learners.keeping import frequent_rows, with_exact_rows
 from lexicode.learners.learner import CommonSettings, check_range, origin, stored, workers
-from lexicode.learners.least_squares import LeastSquares
+from lexicode.learners.least_squares import Doubles, LeastSquares
 from lexicode.learners.progress import OnProgress, Progress
 from lexicode.learners.rounds import Rounds
 from lexicode.learners.searching import Searching, mixed_seed
@@ -46,6 +46,8 @@ LOSSES = ("squared", "cosine")
 # 300 columns, from 48 bits a row to 192.
 FIRST_TEMPERATURE = 1.7
 COOLING = 2.0
+# How far the codebooks of hot rounds go on beyond the least-squares solution, in steps from the one before.
+MOMENTUM = 0.8
 # Rows so many times as long as the mean are not learned from where an error that is too large lets a row be kept.
 GIANT = 16.0
 
@@ -233,23 +235,28 @@ class AdditiveLearner:
     ) -> Floats:
         """vectors (n, dim) float32, overwritten -> codebooks (M, K, dim) float32; better codes in the state"""
         M, K = self.scheme.codebooks, self.scheme.codewords
-        mean, mean_length = _center(vectors, state.total, team)
+        mean = _center(vectors, state.total, team)
+        mean_length = _mean_length(vectors, state.weights, team)
         if self.settings.max_error is not None:
             # They will be kept, for no code brings them near: so let them not bend the codebooks.
             state.weights[np.linalg.norm(vectors, axis=1) > GIANT * mean_length] = 0
+            mean_length = _mean_length(vectors, state.weights, team)
         numbers = state.first_row + np.arange(len(vectors))
         place = self._place(schedule, state.step, team)
         while place is not None:
             squares = LeastSquares(codes=state.codes, weights=state.weights, codewords=K, pool=pool, team=team)
-            state.codewords = squares.solve(vectors, state.codewords)
-            self._revive(state, squares.counts, vectors, team)
-            team.agree(state.codewords)
+            hot = place.warmth is not None and self.settings.heat > 0
+            before, counts = state.solved, squares.counts
+            state.solved = squares.solve(vectors, state.codewords)
+            self._revive(state, counts, vectors, team)
+            team.agree(state.solved)
+            state.codewords = _carried_on(before, state.solved, counts) if hot and state.step > 0 else state.solved
             searching = Searching(
                 tables=SearchTables.of(as_codebooks(state.codewords, M)),
                 pool=pool,
                 seed=mixed_seed(self.settings.seed, state.step),
             )
-            if place.warmth is not None and self.settings.heat > 0:
+            if hot and place.warmth is not None:
                 temperature = self.settings.heat * self._temperature(place.warmth, mean_length, vectors.shape[1])
                 state.errors = searching.draw(vectors, state.codes, numbers, temperature=temperature)
             else:
@@ -291,7 +298,7 @@ class AdditiveLearner:
         team.sum(chances)
         if not chances.sum() > 0:
             return
-        M, codes, codewords = self.scheme.codebooks, state.codes, state.codewords
+        M, codes, codewords = self.scheme.codebooks, state.codes, state.solved
         rows = state.rng.choice(state.total, size=len(dead), p=chances / chances.sum()) - state.first_row
         here = (rows >= 0) & (rows < len(vectors))
         rows, m = rows[here], dead[here] % M
@@ -302,15 +309,27 @@ class AdditiveLearner:
         codewords[dead] = made
 
 
-def _center(vectors: Floats, total_rows: int, team: Team) -> tuple[Floats, float]:
-    """Take the mean of all rows off vectors (n, dim), in place; that mean, (dim,) float32, and the mean length that
-    is left. Around its mean a table loses no digits to an offset that all its rows share."""
+def _carried_on(before: Doubles, solved: Doubles, counts: Doubles) -> Doubles:
+    """Codewords (K*M, dim) that go on beyond the solution, the way it came from the one before: codebooks follow their
+    codes slowly, and this saves rounds. A codeword that no row uses came from nowhere."""
+    return np.where(counts[:, None] > 0, solved + MOMENTUM * (solved - before), solved)
+
+
+def _center(vectors: Floats, total_rows: int, team: Team) -> Floats:
+    """Take the mean of all rows off vectors (n, dim), in place; that mean, (dim,) float32. Around its mean a table
+    loses no digits to an offset that all its rows share."""
     total = vectors.sum(axis=0, dtype=np.float64)
     team.sum(total)
     mean = np.asarray(total / total_rows, dtype=np.float32)
     vectors -= mean
-    (lengths,) = team.total(float(np.sqrt(np.einsum("nd,nd->n", vectors, vectors)).sum(dtype=np.float64)))
-    return mean, lengths / total_rows
+    return mean
+
+
+def _mean_length(vectors: Floats, weights: Floats, team: Team) -> float:
+    """Of the rows (n, dim) that have any weight"""
+    lengths = np.linalg.norm(vectors[weights > 0], axis=1)
+    total, rows = team.total(float(lengths.sum(dtype=np.float64)), len(lengths))
+    return total / max(rows, 1)
 
 
 def as_codebooks(codewords: npt.NDArray[np.float64], M: int) -> Floats:

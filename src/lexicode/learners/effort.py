@@ -26,7 +26,7 @@ class Effort:
 EFFORTS = {
     "fast": Effort(hot=20, cold=4, steps=20, final_steps=200, stranger_steps=400),
     "balanced": Effort(hot=60, cold=12, steps=30, final_steps=400, stranger_steps=1200),
-    "thorough": Effort(hot=250, cold=40, steps=50, final_steps=1600, stranger_steps=4000),
+    "thorough": Effort(hot=500, cold=40, steps=50, final_steps=1600, stranger_steps=4000),
 }
 # Codes that are given are warmed up less than random ones: the last of the hot rounds will do.
 GIVEN_CODES_WARMTH = 0.25

@@ -14,6 +14,9 @@ from numba import njit
 
 Array = npt.NDArray[Any]
 
+# The bits of a random number that choose where in the noise a draw begins.
+NOISE_BITS = 14
+
 
 @njit(nogil=True, cache=True)
 def greedy(scores: Array, codes: Array, pull: Array, errors: Array) -> None:
@@ -107,33 +110,33 @@ def anneal(
     pull: Array,
     errors: Array,
     states: Array,
-    gumbel: Array,
-    temperature: np.float32,
-    times: int,
+    noise: Array,
+    sweeps: int,
 ) -> None:
-    """So many times a row: draw a codebook, and then its code anew, with probabilities exp(-score / temperature).
+    """So many times a row, draw the code of each codebook anew, with probabilities exp(-score / temperature).
 
-    The lowest of score - temperature * g, for Gumbel numbers g, is such a draw. `gumbel` (4096,) float32 are such
-    numbers, as likely as one another. scores (n, K*M), codes (n, M), errors (n,), states (n,) uint64
+    The lowest of score - temperature * g, for Gumbel numbers g, is such a draw. `noise` (2**NOISE_BITS + K,) float32
+    are such numbers times the temperature: a draw takes K that follow one another, from a place drawn by lot.
+    scores (n, K*M), codes (n, M), errors (n,), states (n,) uint64
     """
     n, M = codes.shape
     K = scores.shape[1] // M
     for i in range(n):
         row, state = scores[i], states[i]
-        for _ in range(times):
-            state = _next(state)
-            m = np.int64((state >> np.uint64(20)) % np.uint64(M))
-            best, lowest = -1, np.float32(np.inf)
-            for k in range(K):
+        for _ in range(sweeps):
+            for m in range(M):
                 state = _next(state)
-                value = row[k * M + m] - temperature * gumbel[np.int64(state >> np.uint64(52))]
-                if value < lowest:
-                    best, lowest = k, value
-            old = np.int64(codes[i, m])
-            if best != old:
-                errors[i] += row[best * M + m] - row[old * M + m]
-                _shift(row, pull[best * M + m], pull[old * M + m])
-                codes[i, m] = best
+                first = np.int64(state >> np.uint64(64 - NOISE_BITS))
+                best, lowest = -1, np.float32(np.inf)
+                for k in range(K):
+                    value = row[k * M + m] - noise[first + k]
+                    if value < lowest:
+                        best, lowest = k, value
+                old = np.int64(codes[i, m])
+                if best != old:
+                    errors[i] += row[best * M + m] - row[old * M + m]
+                    _shift(row, pull[best * M + m], pull[old * M + m])
+                    codes[i, m] = best
 
 
 @njit(nogil=True, cache=True)

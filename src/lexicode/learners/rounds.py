@@ -21,7 +21,8 @@ ENCODED = ("packed", "norms")
 
 class Rounds:
     """rows (n,), the numbers of this process's rows that are learned from; their codes (n, M), weights (n,) float32
-    and errors (n,) float32; codewords (K*M, dim) float64; `step`, the number of the round that comes next"""
+    and errors (n,) float32; codewords (K*M, dim) float64 of the last round, and `solved`, the least-squares solution
+    that they came from; `step`, the number of the round that comes next"""
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class Rounds:
         self.weights = weights
         self.errors: Floats = np.ones(len(codes), dtype=np.float32)
         self.codewords = codewords
+        self.solved = codewords.copy()
         self.rng = rng
         self.first_row = first_row
         self.total = total
@@ -60,7 +62,9 @@ class Rounds:
             return
         arrays = loaded[1] if loaded is not None else {}
         self.codewords = arrays.get("codewords", self.codewords)
+        self.solved = arrays.get("solved", self.solved)
         team.agree(self.codewords)
+        team.agree(self.solved)
         self.codes = team.scatter(arrays.get("codes"), len(self.codes))
         self.errors = team.scatter(arrays.get("errors"), len(self.errors))
         self.encoded = {name: arrays[name] for name in ENCODED if name in arrays}
@@ -93,4 +97,4 @@ class Rounds:
             "seconds": time.monotonic() - self.started,
             "encoded_error": self.encoded_error,
         }
-        checkpoint.save(record, {**arrays, "codewords": self.codewords})
+        checkpoint.save(record, {**arrays, "codewords": self.codewords, "solved": self.solved})

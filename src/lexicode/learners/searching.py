@@ -15,11 +15,8 @@ from lexicode.encoding import SearchTables, move_limit, resting_steps, row_state
 from lexicode.learners import kernels
 from lexicode.packing import Codes
 
-# Gumbel numbers, each as likely as the others: their 4,096 quantiles.
-QUANTILES = (np.arange(4096) + 0.5) / 4096
-# Each codebook's turn comes about once a round; a few codebooks come oftener, for a draw costs less than a round.
-LEAST_DRAWS = 24
-GUMBEL_DRAWS = (-np.log(-np.log(QUANTILES))).astype(np.float32)
+# Each codebook's turn comes once a round; where they are few it comes oftener, for a draw costs less than a round.
+LEAST_DRAWS = 32
 
 Numbers = npt.NDArray[np.int64]
 # (scores (n, K*M) at no code, the rows they are of, their random states (n,)) -> codes and errors, in place
@@ -39,11 +36,10 @@ class Searching:
 
         def draw_block(scores: Floats, part: slice, states: npt.NDArray[np.uint64]) -> None:
             kernels.adopt(scores, codes[part], self.tables.pull, errors[part])
-            kernels.anneal(
-                scores, codes[part], self.tables.pull, errors[part], states, GUMBEL_DRAWS, np.float32(temperature),
-                max(self.tables.codebooks, LEAST_DRAWS),
-            )  # fmt: skip
+            kernels.anneal(scores, codes[part], self.tables.pull, errors[part], states, noise, sweeps)
 
+        noise = gumbel_noise(self.seed, self.tables.codewords, temperature)
+        sweeps = max(1, LEAST_DRAWS // self.tables.codebooks)
         errors = np.empty(len(vectors), dtype=np.float32)
         self._each_block(draw_block, vectors, numbers, errors)
         return errors
@@ -74,6 +70,12 @@ class Searching:
             work(scores, part, row_states(self.seed, numbers[part]))
 
         list(self.pool.map(run, range(0, len(vectors), rows)))
+
+
+def gumbel_noise(seed: int, codewords: int, temperature: float) -> Floats:
+    """What `kernels.anneal` takes off the scores, (2**NOISE_BITS + K,) float32"""
+    drawn = np.random.default_rng(seed).gumbel(scale=temperature, size=(1 << kernels.NOISE_BITS) + codewords)
+    return drawn.astype(np.float32)
 
 
 def mixed_seed(seed: int, step: int) -> int:
