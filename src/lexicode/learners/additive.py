@@ -45,9 +45,9 @@ LOSSES = ("squared", "cosine")
 # so many times lower, and lower still where there are many bits a column. Measured best, and flat, on tables of 100 and
 # 300 columns, from 48 bits a row to 192.
 FIRST_TEMPERATURE = 1.7
-COOLING = 2.0
+COOLING = 2.5
 # How far the codebooks of hot rounds go on beyond the least-squares solution, in steps from the one before.
-MOMENTUM = 0.8
+MOMENTUM = 0.85
 # Rows so many times as long as the mean are not learned from where an error that is too large lets a row be kept.
 GIANT = 16.0
 

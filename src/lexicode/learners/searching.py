@@ -16,7 +16,7 @@ from lexicode.learners import kernels
 from lexicode.packing import Codes
 
 # Each codebook's turn comes once a round; where they are few it comes oftener, for a draw costs less than a round.
-LEAST_DRAWS = 32
+LEAST_DRAWS = 40
 
 Numbers = npt.NDArray[np.int64]
 # (scores (n, K*M) at no code, the rows they are of, their random states (n,)) -> codes and errors, in place
