@@ -90,7 +90,8 @@ def run(table: TableFile, scheme: str, name: str, options: argparse.Namespace) -
         "similarity": similarity_files(options.similarity),
     }
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    paths = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": paths}
     environment |= dict.fromkeys(THREAD_VARIABLES, str(options.threads))
     command = [sys.executable, "-m", "learners.measuring", json.dumps(order)]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
