@@ -26,9 +26,9 @@ from gensim.models import KeyedVectors
 
 from lexicode import CodedEmbedding, CodeScheme, Vectors
 from lexicode.cli.demo import glove
-from lexicode.coded import normalized
 from lexicode.composition import Floats
 from lexicode.learners import make_learner
+from lexicode.lengths import normalized
 from lexicode.packing import pack
 
 FIT_ROWS = 5_000

@@ -5,7 +5,7 @@ import pytest
 
 from coded_samples import random_coded
 from lexicode import CodedEmbedding, CodeScheme, InputError, UnknownWordError
-from lexicode.coded import nearest_levels, normalized
+from lexicode.lengths import nearest_levels, normalized
 from lexicode.words import Words
 
 SCHEMES = ["1x2", "3x8", "4x16", "7x4", "2x256", "5x512", "11x2"]

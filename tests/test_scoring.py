@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from coded_samples import random_coded
-from lexicode.coded import CodedEmbedding, normalized
+from lexicode.coded import CodedEmbedding
 from lexicode.composition import compose
+from lexicode.lengths import normalized
 from lexicode.packing import pack
 from lexicode.scoring import CodeSearch, join_codes, joined_tables, squared_lengths
 

@@ -22,9 +22,9 @@ from learners.coding import Matrix, Task, UnfitError
 from learners.methods import METHODS
 from learners.tables import TableFile
 from lexicode import CodeScheme, Vectors
-from lexicode.coded import normalized
 from lexicode.evaluation.neighbours import QUERIES, QUERY_SEED, nearest_rows
 from lexicode.evaluation.similarity import similarity
+from lexicode.lengths import normalized
 
 WARM_ROWS = 300
 BLOCK_ROWS = 8192

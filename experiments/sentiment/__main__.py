@@ -13,13 +13,12 @@ such processes may run at once: each takes the next row that no other has.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import time
 from pathlib import Path
 
 import torch
 
+from experiments.common.command import checked, log, recipe_parser
 from experiments.sentiment.plan import MAIN, SECOND, chosen, quick_plan, whole_plan
 from experiments.sentiment.recipe import Places, Recipe, find_table
 from experiments.sentiment.report import write_report
@@ -27,37 +26,14 @@ from experiments.sentiment.rows import Learning
 from experiments.sentiment.training import Training
 from lexicode import LexicodeError
 
-ROOT = Path(__file__).parent.parent.parent
-
-
-def log(line: str) -> None:
-    print(f"{time.strftime('%m-%d %H:%M:%S')} {line}", flush=True)
-
 
 def options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.sentiment",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--data", type=Path, default=os.environ.get("LEXICODE_DATA"), help="the folder of the reviews")
+    parser = recipe_parser("sentiment", __doc__)
     parser.add_argument("--vectors", type=Path, help="the main table: any vector file that lexicode reads")
     parser.add_argument("--second", type=Path, help="the second table's vector file")
     parser.add_argument("--rows", nargs="+", metavar="NAME", help="rows by name or pattern: baseline 'loss:gumbel-*'")
     parser.add_argument("--seeds", nargs="+", type=int, metavar="N", help="these seeds, not the plan's")
-    parser.add_argument(
-        "--work", type=Path, default=ROOT / "build" / "sentiment", help="learned codes and unfinished rows"
-    )
-    parser.add_argument("--results", type=Path, default=ROOT / "results", help="the folder to write to")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="a row of every kind, hardly trained: does it all run?")
-    parser.add_argument("--report-only", action="store_true", help="make sentiment.md and its plots anew, and stop")
-    found = parser.parse_args(arguments)
-    if found.data is None and not found.report_only:
-        parser.error("--data DIR (or LEXICODE_DATA) is needed: the folder of the IMDB reviews")
-    if found.threads < 1:
-        parser.error(f"--threads {found.threads} is less than 1")
-    return found
+    return checked(parser, arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -11,15 +11,13 @@ stopped goes on.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
+from experiments.common.command import checked, log, recipe_parser
 from experiments.common.results import Results
 from experiments.translation.datasets import DATASETS, DataSet
 from experiments.translation.preparing import prepare
@@ -29,7 +27,6 @@ from experiments.translation.rows import CodeSettings, RowName
 from experiments.translation.training import TrainingSettings
 from lexicode import LexicodeError
 
-ROOT = Path(__file__).parent.parent.parent
 # In order of worth: whoever stops early has what says most.
 ROWS = (
     "baseline", "additive-32x16", "gumbel-32x16", "additive-16x16", "additive-64x16", "gumbel-64x16", "prune-90",
@@ -46,30 +43,13 @@ def quick(dataset: DataSet) -> DataSet:
 
 
 def parsed(words: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.translation",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--data", type=Path, default=os.environ.get("LEXICODE_DATA"), help="the folder of the corpus")
+    parser = recipe_parser("translation", __doc__)
     parser.add_argument("--dataset", choices=DATASETS, default="multi30k")
     parser.add_argument("--rows", nargs="+", metavar="ROW", help=f"default: {' '.join(ROWS)}; see rows.py for others")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1], metavar="N")
     parser.add_argument("--effort", default="balanced", help="of the additive learner")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="of the paper's network for one table")
-    parser.add_argument(
-        "--work", type=Path, default=ROOT / "build" / "translation", help="learned codes and unfinished rows"
-    )
-    parser.add_argument("--results", type=Path, default=ROOT / "results", help="the folder to write to")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="a row of every kind, hardly trained: does it all run?")
-    parser.add_argument("--report-only", action="store_true", help="make the Markdown and its plots anew, and stop")
-    found = parser.parse_args(words)
-    if found.data is None and not found.report_only:
-        parser.error("--data DIR (or LEXICODE_DATA) is needed: the folder of the corpus")
-    if found.threads < 1:
-        parser.error(f"--threads {found.threads} is less than 1")
-    return found
+    return checked(parser, words)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -92,10 +72,6 @@ def run(arguments: argparse.Namespace) -> None:
         for name in names:
             recipe.run(name, seed)
             write_report(results, dataset)
-
-
-def log(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import os
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, overload
@@ -12,15 +11,17 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from lexicode.checks import check_codebooks, check_codes, check_norms, check_words
 from lexicode.composition import Floats, compose
-from lexicode.encoding import SearchTables, encode_rows, nearest, nearest_codes
+from lexicode.encoding import SearchTables, encode_rows, nearest_codes
 from lexicode.errors import InputError, SettingError
 from lexicode.exact import ExactRows
 from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artefact
+from lexicode.lengths import nearest_levels, normalized, scales
 from lexicode.packing import Codes, code_dtype, pack, unpack
 from lexicode.scheme import CodeScheme
 from lexicode.scoring import CodeSearch, join_codes, squared_lengths
-from lexicode.words import Words, repeated_rows
+from lexicode.words import Words, compress_words, decompress_words, repeated_rows
 
 BLOCK_ROWS = 8192
 # Later words are few, so they are searched for long: a millisecond or two each.
@@ -66,51 +67,13 @@ class CodedEmbedding:
             self.exact = ExactRows(ids=exact_ids, rows=exact_rows)
         # Who made it and from what: learner, settings, seed, the source's hash. For people, not for look-up.
         self.origin = dict(origin or {})
-        self._check()
-
-    def _check(self) -> None:
-        M, K = self.scheme.codebooks, self.scheme.codewords
-        if self.packed.dtype != np.uint8 or self.packed.ndim != 2 or len(self.packed) == 0:
-            raise InputError(f"codes are {self.packed.dtype} of shape {self.packed.shape}, not uint8 rows")
-        if self.packed.shape[1] != self.scheme.bytes_per_row:
-            raise InputError(
-                f"codes have {self.packed.shape[1]} bytes a row, but scheme {self.scheme} takes "
-                f"{self.scheme.bytes_per_row}"
-            )
-        if self.codebooks.ndim != 3 or self.codebooks.shape[:2] != (M, K) or self.codebooks.shape[2] == 0:
-            raise InputError(
-                f"codebooks have shape {self.codebooks.shape}, but scheme {self.scheme} needs ({M}, {K}, dim): "
-                "codes would point past them"
-            )
-        if self.codebooks.dtype not in (np.float16, np.float32) or not np.isfinite(self.codebooks).all():
-            raise InputError(f"codebooks of {self.codebooks.dtype}; finite float16 or float32 numbers are needed")
-        width = self.codebooks.shape[2]
-        starts = (0,) * M if self.offsets is None else self.offsets
-        if (
-            len(starts) != M
-            or min(starts) < 0
-            or max(starts) + width > self.dim
-            or (width < self.dim and not any(starts))
-        ):
-            raise InputError(f"{M} codebooks {width} wide at columns {starts} do not make up {self.dim} columns")
-        if self.words is not None and len(self.words) != len(self.packed):
-            raise InputError(f"{len(self.words)} words for {len(self.packed)} rows of codes")
-        if self.words is not None and len(self.words.text) > most_text(len(self.words)):
-            raise InputError(f"the words of {len(self.words)} rows take more than {most_text(len(self.words))} bytes")
-        if (self.norms is None) != (self.norm_levels is None):
-            raise InputError("norms and norm_levels come together or not at all")
-        if self.norms is not None and self.norm_levels is not None:
-            if self.norms.dtype != np.uint8 or self.norms.shape != (len(self.packed),):
-                raise InputError(
-                    f"norms are {self.norms.dtype} of shape {self.norms.shape}, not one byte for each of "
-                    f"{len(self.packed)} rows"
-                )
-            if self.norm_levels.dtype != np.float32 or not np.isfinite(self.norm_levels).all():
-                raise InputError(f"norm levels of {self.norm_levels.dtype}; finite float32 numbers are needed")
-            if self.norm_levels.ndim != 1 or int(self.norms.max()) >= len(self.norm_levels):
-                raise InputError(f"norms point past the {self.norm_levels.size} norm levels")
+        check_codes(packed, scheme)
+        check_codebooks(codebooks, scheme, self.offsets, self.dim)
+        if words is not None:
+            check_words(words, len(packed))
+        check_norms(norms, norm_levels, len(packed))
         if self.exact is not None:
-            self.exact.check(table_rows=len(self.packed), dim=self.dim)
+            self.exact.check(table_rows=len(packed), dim=self.dim)
 
     # ---- files
 
@@ -122,7 +85,7 @@ class CodedEmbedding:
         if missing := {"codes", "codebooks"} - arrays.keys():
             raise InputError(f"{name}: tensor {sorted(missing)[0]!r} is missing")
         try:
-            words = _decompress_words(arrays["words"], len(arrays["codes"])) if "words" in arrays else None
+            words = decompress_words(arrays["words"], len(arrays["codes"])) if "words" in arrays else None
             coded = cls(
                 scheme=CodeScheme.parse(str(record.get("scheme"))),
                 packed=arrays["codes"],
@@ -402,45 +365,3 @@ class CodedEmbedding:
     def __repr__(self) -> str:
         words = "with words" if self.words is not None else "without words"
         return f"CodedEmbedding({len(self)} rows x {self.dim}, scheme {self.scheme}, {words})"
-
-
-def normalized(block: Floats) -> Floats:
-    """block (n, dim) -> rows of length one; a row of zeros stays zero"""
-    lengths = np.linalg.norm(block, axis=1, keepdims=True)
-    return np.divide(block, np.where(lengths > 0, lengths, 1), dtype=np.float32)
-
-
-def scales(block: Floats, directions: Floats) -> Floats:
-    """block, directions (n, dim) -> (n,) float32: the lengths that bring directions nearest to the rows"""
-    squares = np.einsum("nd,nd->n", directions, directions)
-    # A direction that points away from its row serves it best at length zero.
-    products = np.maximum(np.einsum("nd,nd->n", block, directions), 0)
-    nearest: Floats = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)
-    return nearest
-
-
-def nearest_levels(lengths: Floats, levels: Floats) -> npt.NDArray[np.uint8]:
-    """lengths (n,), levels (up to 256,) -> the index of each length's nearest level, (n,) uint8"""
-    return nearest(lengths[:, None], levels[:, None]).astype(np.uint8)
-
-
-def compress_words(words: Words) -> npt.NDArray[np.uint8]:
-    """The words' text as a zlib stream, which Python and every browser can open: (bytes,) uint8"""
-    return np.frombuffer(zlib.compress(words.text, level=9), dtype=np.uint8)
-
-
-def _decompress_words(stream: npt.NDArray[np.uint8], rows: int) -> Words:
-    # A few bytes can promise gigabytes; no vocabulary has words of a kilobyte each.
-    limit = most_text(rows) + 1
-    try:
-        text = zlib.decompressobj().decompress(stream.tobytes(), limit)
-    except zlib.error as error:
-        raise InputError(f"the words cannot be decompressed ({error})") from None
-    if len(text) == limit:
-        raise InputError(f"the words of {rows} rows take more than {limit - 1} bytes")
-    return Words.from_text(text)
-
-
-def most_text(rows: int) -> int:
-    """How many bytes of text the words of so many rows may be."""
-    return 1024 * rows + (1 << 20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
@@ -176,3 +177,26 @@ def repeated_rows(words: Sequence[Any]) -> npt.NDArray[np.int64]:
             repeats.append(row)
         seen.add(word)
     return np.array(repeats, dtype=np.int64)
+
+
+def compress_words(words: Words) -> npt.NDArray[np.uint8]:
+    """The words' text as a zlib stream, which Python and every browser can open: (bytes,) uint8"""
+    return np.frombuffer(zlib.compress(words.text, level=9), dtype=np.uint8)
+
+
+def decompress_words(stream: npt.NDArray[np.uint8], rows: int) -> Words:
+    """The words of so many rows, from what `compress_words` made"""
+    # A few bytes can promise gigabytes; no vocabulary has words of a kilobyte each.
+    limit = most_text(rows) + 1
+    try:
+        text = zlib.decompressobj().decompress(stream.tobytes(), limit)
+    except zlib.error as error:
+        raise InputError(f"the words cannot be decompressed ({error})") from None
+    if len(text) == limit:
+        raise InputError(f"the words of {rows} rows take more than {limit - 1} bytes")
+    return Words.from_text(text)
+
+
+def most_text(rows: int) -> int:
+    """How many bytes of text the words of so many rows may be."""
+    return 1024 * rows + (1 << 20)

@@ -5,9 +5,9 @@ import pytest
 
 from coded_samples import random_coded
 from lexicode import CodedEmbedding, InputError, Vectors, evaluate
-from lexicode.coded import normalized
 from lexicode.evaluation.neighbours import nearest_rows, nearest_words, neighbours_kept
 from lexicode.evaluation.reconstruction import reconstruction
+from lexicode.lengths import normalized
 
 
 def noisy_copy(coded: CodedEmbedding, noise: float) -> Vectors:

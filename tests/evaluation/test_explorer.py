@@ -4,9 +4,9 @@ import numpy as np
 
 from coded_samples import random_coded
 from lexicode import Vectors
-from lexicode.coded import normalized
 from lexicode.evaluation.explorer import MOST_ROWS, frequent_rows, neighbourhoods
 from lexicode.evaluation.neighbours import nearest
+from lexicode.lengths import normalized
 
 
 def test_neighbourhoods_are_those_of_both_tables() -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexicode.coded import CodedEmbedding, normalized
+from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats
 from lexicode.evaluation.neighbours import Nearest, nearest
+from lexicode.lengths import normalized
 from lexicode.packing import Codes, unpack
 from lexicode.vectors import Vectors
 

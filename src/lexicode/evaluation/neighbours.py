@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lexicode.coded import CodedEmbedding, normalized
+from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats
 from lexicode.errors import InputError
+from lexicode.lengths import normalized
 from lexicode.vectors import Vectors
 
 QUERIES = 1000

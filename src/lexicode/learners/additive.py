@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lexicode.coded import CodedEmbedding, normalized
+from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats, compose
 from lexicode.encoding import SearchTables
 from lexicode.errors import SettingError
@@ -32,6 +32,7 @@ from lexicode.learners.rounds import Rounds
 from lexicode.learners.searching import Searching, mixed_seed
 from lexicode.learners.team import ALONE, Team
 from lexicode.learners.weights import Weights, check_weights, learning_sample, row_weights, weights_record
+from lexicode.lengths import normalized
 from lexicode.packing import Codes, code_dtype
 from lexicode.scheme import CodeScheme
 from lexicode.vectors import Vectors

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from lexicode.coded import compress_words
 from lexicode.errors import SettingError
 from lexicode.learners import make_learner
 from lexicode.learners.additive import MAX_BASIS_VECTORS
 from lexicode.learners.learner import Learner
 from lexicode.scheme import MAX_CODEBOOKS, CodeScheme
 from lexicode.vectors import Vectors
+from lexicode.words import compress_words
 
 # The safetensors header and the record of how the file was made.
 HEADER_BYTES = 1024

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lexicode.coded import nearest_levels, normalized, scales
 from lexicode.composition import Floats, compose
 from lexicode.encoding import SearchTables
 from lexicode.learners.effort import Schedule
@@ -18,6 +17,7 @@ from lexicode.learners.progress import OnProgress, Progress
 from lexicode.learners.rounds import Rounds
 from lexicode.learners.searching import Searching
 from lexicode.learners.team import Team
+from lexicode.lengths import nearest_levels, normalized, scales
 from lexicode.packing import Codes, code_dtype, pack
 from lexicode.scheme import CodeScheme
 from lexicode.vectors import Vectors

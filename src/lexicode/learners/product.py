@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lexicode.coded import CodedEmbedding, nearest_levels, normalized
+from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats, compose
 from lexicode.encoding import nearest_codes
 from lexicode.errors import SettingError
@@ -22,6 +22,7 @@ from lexicode.learners.keeping import with_exact_rows
 from lexicode.learners.kmeans import kmeans
 from lexicode.learners.learner import CommonSettings, check_range, origin, stored, workers
 from lexicode.learners.progress import OnProgress, Progress
+from lexicode.lengths import nearest_levels, normalized
 from lexicode.packing import pack
 from lexicode.scheme import CodeScheme
 from lexicode.vectors import Vectors
