@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import platform
-import shlex
 import subprocess
 import sys
 import time
@@ -29,8 +28,8 @@ from learners.plot import plot
 from learners.results import Results, Row
 from learners.tables import TableFile, facts
 from lexicode import CodeScheme
+from origin import HERE, commit, told_command
 
-HERE = Path(__file__).parent
 SCHEMES = ("8x64", "16x32", "32x16", "64x8")
 # Every library that starts threads of its own reads one of these before it is imported.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -139,26 +138,6 @@ def machine() -> str:
     models = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
     model = models[0] if models else platform.processor() or platform.machine()
     return f"{model}, {os.cpu_count()} cores"
-
-
-def commit() -> str:
-    """Where the figures come from; `+` where the tree was not clean, results aside."""
-
-    def git(*arguments: str) -> str:
-        return subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True).stdout.strip()
-
-    changed = git("status", "--porcelain", "--", ":(top)", ":(top,exclude)results")
-    return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
-
-
-def told_command() -> str:
-    """The command as another would type it: files by their names alone."""
-
-    def plain(argument: str) -> str:
-        name, separator, path = argument.rpartition("=")
-        return f"{name}{separator}{Path(path).name}" if "/" in path else argument
-
-    return shlex.join(["python", "benchmarks/bench_learners.py", *map(plain, sys.argv[1:])])
 
 
 if __name__ == "__main__":

@@ -19,8 +19,6 @@ import argparse
 import gzip
 import json
 import os
-import shlex
-import subprocess
 import sys
 import tempfile
 import time
@@ -45,6 +43,7 @@ from lexicode.learners.gumbel_batches import Batches
 from lexicode.learners.gumbel_network import GumbelNetwork
 from lexicode.scheme import CodeScheme
 from lexicode.torch import compress_model, load_compressed, save_compressed
+from origin import commit, told_command
 
 TABLE = "embeddings.word_embeddings"
 SCHEMES = ("32x16", "64x16", "64x256")
@@ -178,14 +177,6 @@ def measure(
     }
 
 
-def commit() -> str:
-    """Where the figures come from; `+` where the tree was not clean."""
-    folder = Path(__file__).parent
-    head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=folder, capture_output=True, text=True)
-    changed = subprocess.run(["git", "status", "--porcelain"], cwd=folder, capture_output=True, text=True)
-    return head.stdout.strip() + ("+" if changed.stdout else "")
-
-
 def named(row: dict[str, Any]) -> str:
     """The learner with its effort or iterations: rows of different effort must not pass for equals."""
     name = row["learner"].replace("-refined", ", refined")
@@ -274,7 +265,6 @@ def main() -> None:
         if known["data"] == arguments.named:
             results["rows"] = known["rows"]
     original = embed(start, sentences)
-    told = [argument if argument != str(arguments.sentences) else "FILE" for argument in sys.argv[1:]]
     for scheme in arguments.schemes:
         for learner in arguments.learners:
             if learner == "gumbel-refined" and scheme not in REFINED_SCHEMES:
@@ -289,7 +279,7 @@ def main() -> None:
             if any((row["learner"], row["scheme"], row["settings"]) == same for row in results["rows"]):
                 continue
             row = measure(learner, scheme, settings, sentences, original, arguments.work)
-            row |= {"command": shlex.join(["python", "benchmarks/bench_minilm.py", *told]), "commit": commit()}
+            row |= {"command": told_command(), "commit": commit()}
             results["rows"].append(row)
             write(results)
             print(cells(row, results), row.get("note", ""), flush=True)

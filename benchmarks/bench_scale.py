@@ -1,12 +1,13 @@
 """Does cost grow linearly with rows? The same learner on tables of growing size, and on one larger than memory.
 
-    python benchmarks/bench_scale.py VECTORS [--rows 78000 341000 2000000] [--effort fast] [--folder FOLDER]
+    python benchmarks/bench_scale.py VECTORS [VECTORS ...] [--rows 2000000] [--effort fast] [--folder FOLDER]
     python benchmarks/bench_scale.py --mapped 8000000x128 [--effort fast] [--folder FOLDER]
 
-Tables are drawn from the rows of VECTORS with noise of a tenth of each column's spread, or, mapped, are made of
-random clusters; they are written to FOLDER as .npy, and compressed by the command line in a process of its own, whose
-largest resident memory is reported. Rows a second are those of the whole run; encoding is the part in which every row
-is given its code.
+The tables are taken as they are; then come tables of --rows rows, drawn from those of the last one with noise of a
+tenth of each column's spread, and, mapped, one made of random clusters. Each is written to FOLDER as .npy and learned
+from there in a process of its own, whose largest resident memory is reported. Rows a second are those of the whole run;
+encoding is the part in which every row is given its code. Lines are kept in results/scale.json, and scale.md is made
+from it.
 """
 
 from __future__ import annotations
@@ -18,15 +19,25 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from lexicode import Vectors
+from origin import commit, told_command
 
 BLOCK = 65_536
 NOISE = 0.1
 CLUSTERS = 20_000
+HEAD = """# Scale
+
+Rows a second are those of the whole run. Codebooks are learned on at most 100,000 rows, so a larger table costs less a
+row; encoding is the part that touches every row. The table is a memory-mapped file; peak is the largest resident
+memory of the process, Python and its libraries included.
+
+| table | scheme, effort | seconds | rows/s | learning | encoding, rows/s | loss on the sample | on all | peak |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
 
 
 def draw(matrix: npt.NDArray[np.float32], rows: int, path: Path) -> None:
@@ -50,7 +61,7 @@ def clusters(dim: int) -> npt.NDArray[np.float32]:
 
 def compress(path: Path, scheme: str, effort: str, threads: int) -> dict[str, float]:
     """Seconds of learning and of encoding, the loss on the sample and on all rows, and the largest resident memory"""
-    child = [sys.executable, __file__, "--child", str(path), "--schemes", scheme, "--effort", effort]
+    child = [sys.executable, __file__, "--child", str(path), "--scheme", scheme, "--effort", effort]
     done = subprocess.run([*child, "--threads", str(threads)], check=True, capture_output=True, text=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
@@ -90,44 +101,76 @@ def child(path: str, scheme: str, effort: str, threads: int) -> None:
     )
 
 
+def row(line: dict[str, Any]) -> str:
+    return (
+        f"| {line['table']} | {line['scheme']}, {line['effort']} | {line['seconds']:.1f} "
+        f"| {line['rows'] / line['seconds']:,.0f} | {line['learning']:.1f} s | {line['rows'] / line['encoding']:,.0f} "
+        f"| {line['sample_loss']:.3f} | {line['loss']:.3f} | {line['peak_bytes'] / 1e6:,.0f} MB |"
+    )
+
+
+def keep(line: dict[str, Any], results: Path) -> None:
+    """Put the line in the place of an earlier one of its table and settings, and write both files."""
+    path = results / "scale.json"
+    lines = json.loads(path.read_text()) if path.exists() else []
+    same = ("table", "scheme", "effort", "threads")
+    lines = [each for each in lines if any(each[name] != line[name] for name in same)] + [line]
+    path.write_text(json.dumps(lines, indent=1) + "\n")
+    told = [HEAD, *map(row, lines), "\nMade by, at these commits:\n"]
+    told += [f"- {each['commit']}, {each['date']}: `{each['command']}`" for each in lines]
+    (results / "scale.md").write_text("\n".join(told) + "\n")
+    print(row(line), flush=True)
+
+
+def measure(name: str, path: Path, options: argparse.Namespace) -> None:
+    told = compress(path, options.scheme, options.effort, options.threads)
+    path.unlink()
+    Path(f"{path}.coded").unlink()
+    line = {
+        "table": name,
+        "scheme": options.scheme,
+        "effort": options.effort,
+        "threads": options.threads,
+        **told,
+        "commit": commit(),
+        "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
+        "command": told_command(),
+    }
+    keep(line, options.results)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("vectors", nargs="?")
-    parser.add_argument("--rows", nargs="+", type=int, default=[78_000, 341_000, 2_000_000])
+    parser.add_argument("vectors", nargs="*", help="vector files, or NAME=FILE")
+    parser.add_argument("--rows", nargs="+", type=int, default=[], help="of tables drawn from the last file's rows")
     parser.add_argument("--mapped", help="rows x columns of a table that is made on disk: 8000000x128")
-    parser.add_argument("--schemes", default="32x16")
+    parser.add_argument("--scheme", default="32x16")
     parser.add_argument("--effort", default="fast")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path("build"))
+    parser.add_argument("--results", type=Path, default=Path(__file__).parent.parent / "results")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(options.child, options.schemes, options.effort, options.threads)
+        child(options.child, options.scheme, options.effort, options.threads)
         return
+    if not options.vectors and not options.mapped:
+        parser.error("give a table, or --mapped")
     options.folder.mkdir(parents=True, exist_ok=True)
+    path, matrix = options.folder / "scale.npy", np.empty((0, 0), dtype=np.float32)
+    for text in options.vectors:
+        name, _, file = text.rpartition("=")
+        table = Vectors.load(file)
+        matrix = table.take(np.arange(len(table)))
+        np.save(path, matrix)
+        measure(f"{name or Path(file).name}: {len(matrix):,} x {matrix.shape[1]}", path, options)
+    for rows in options.rows:
+        draw(matrix, rows, path)
+        measure(f"drawn from it: {rows:,} x {matrix.shape[1]}", path, options)
     if options.mapped:
         rows, dim = (int(part) for part in options.mapped.split("x"))
-        matrix, wanted = clusters(dim), [rows]
-    elif options.vectors:
-        table = Vectors.load(options.vectors)
-        matrix, wanted = table.take(np.arange(len(table))), options.rows
-    else:
-        parser.error("give a table, or --mapped")
-    print(f"{options.schemes}, {options.effort}, {options.threads} threads")
-    titles = ["rows", "seconds", "rows/s", "learning", "encoding", "sample", "all", "peak"]
-    print(" ".join(f"{title:>9}" for title in titles))
-    for rows in wanted:
-        path = options.folder / f"scale-{rows}x{matrix.shape[1]}.npy"
-        draw(matrix, rows, path)
-        told = compress(path, options.schemes, options.effort, options.threads)
-        path.unlink()
-        Path(f"{path}.coded").unlink()
-        print(
-            f"{rows:9,} {told['seconds']:9.1f} {rows / told['seconds']:9.0f} {told['learning']:8.1f}s "
-            f"{rows / told['encoding']:7.0f}/s {told['sample_loss']:9.3f} {told['loss']:9.3f} "
-            f"{told['peak_bytes'] / 1e6:6.0f} MB",
-            flush=True,
-        )
+        draw(clusters(dim), rows, path)
+        measure(f"clusters: {rows:,} x {dim}", path, options)
 
 
 if __name__ == "__main__":
