@@ -26,6 +26,8 @@ from lexicode.evaluation.neighbours import QUERIES, QUERY_SEED, nearest_rows
 from lexicode.evaluation.similarity import similarity
 from lexicode.lengths import normalized
 
+# Tables begin with their most frequent words.
+FREQUENT_ROWS = 1000
 WARM_ROWS = 300
 BLOCK_ROWS = 8192
 
@@ -69,6 +71,7 @@ def measure(order: dict[str, Any]) -> dict[str, Any]:
         "setup": outcome.setup,
         "bytes": outcome.bytes,
         "loss": loss(vectors.matrix, decoded),
+        "frequent_loss": loss(vectors.matrix[:FREQUENT_ROWS], decoded[:FREQUENT_ROWS]),
         "cosine": mean_cosine(vectors.matrix, decoded),
         "neighbours": neighbours_kept(vectors, decoded),
         "spearman": spearmans(vectors, decoded, order["similarity"]),

@@ -34,7 +34,7 @@ def _rival(title: str, function: str) -> Entry:
     return Entry(title=title, family=title.split()[0], place=("rivals", function))
 
 
-def _own(title: str, *place: str, asked: bool = False) -> Entry:
+def _own(title: str, *place: str | float, asked: bool = False) -> Entry:
     return Entry(title=f"lexicode {title}", family="lexicode", place=("own", *place), asked=asked)
 
 
@@ -59,5 +59,6 @@ METHODS = {
     "zipf": _own("balanced, Zipf weights", "weighted"),
     "cosine": _own("balanced, cosine", "directions"),
     "exact-1000": Entry(title="lexicode balanced, 1,000 rows exact", family="lexicode", place=("own", "kept", 1000)),
+    "max-error": _own("balanced, no row further than 0.6 lengths", "limited", 0.6),
     "gumbel": _own("gumbel (the paper's)", "gumbel", asked=True),
 }

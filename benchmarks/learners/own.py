@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from learners.coding import Method, Outcome, Task, UnfitError
 from lexicode import CodedEmbedding, SettingError
 from lexicode.learners import make_learner
@@ -25,6 +27,16 @@ def directions() -> Method:
 def kept(rows: int) -> Method:
     """The first rows are kept as they are"""
     return _method("additive", exact=rows)
+
+
+def limited(share: float) -> Method:
+    """Rows that their codes would put further off than a share of the mean length are kept as they are"""
+
+    def method(task: Task) -> Outcome:
+        limit = share * float(np.linalg.norm(task.vectors.matrix, axis=1).mean())
+        return _method("additive", max_error=round(limit, 3))(task)
+
+    return method
 
 
 def product() -> Method:
