@@ -1,6 +1,6 @@
 """most_similar on the codes beside gensim's on the dense table: 400,000 words, one thread each.
 
-    python benchmarks/bench_similar.py                    GloVe 6B, 50 dimensions, and a table of 300 made from its rows
+    python benchmarks/bench_similar.py                    GloVe 6B, 50 dimensions, and tables of 100 and 300 made from its rows
     python benchmarks/bench_similar.py --rows 50000 --queries 5
 
 Both are warm; each query is asked of both in turn, so that a busy machine slows both alike. Processor time is shown
@@ -121,6 +121,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--queries", type=int, default=30)
     parser.add_argument("--scheme", default="32x16")
+    parser.add_argument(
+        "--widened", nargs="*", type=int, default=[100, 300], metavar="DIM", help="made-up wider tables"
+    )
     parser.add_argument("--coded", help="a coded file of the 50-dimensional table, in the place of a quick fit")
     options = parser.parse_args()
     scheme = CodeScheme.parse(options.scheme)
@@ -128,8 +131,9 @@ def main() -> None:
     small = Vectors(table.take(np.arange(len(table))), table.words)
     coded = CodedEmbedding.load(options.coded) if options.coded else quick_codes(small, scheme)
     compare("GloVe 6B", small, coded, options.queries)
-    wide = Vectors(widened(small.matrix, 300), small.words)
-    compare("widened", wide, quick_codes(wide, scheme), options.queries)
+    for dim in options.widened:
+        wide = Vectors(widened(small.matrix, dim), small.words)
+        compare("widened", wide, quick_codes(wide, scheme), options.queries)
 
 
 if __name__ == "__main__":
