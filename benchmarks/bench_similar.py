@@ -1,6 +1,6 @@
 """most_similar on the codes beside gensim's on the dense table: 400,000 words, one thread each.
 
-    python benchmarks/bench_similar.py                    GloVe 6B, 50 dimensions, and tables of 100 and 300 made from its rows
+    python benchmarks/bench_similar.py         GloVe 6B, 50 dimensions, and tables of 100 and 300 made from its rows
     python benchmarks/bench_similar.py --rows 50000 --queries 5
 
 Both are warm; each query is asked of both in turn, so that a busy machine slows both alike. Processor time is shown
