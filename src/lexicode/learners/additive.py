@@ -246,19 +246,20 @@ class AdditiveLearner:
         place = self._place(schedule, state.step, team)
         while place is not None:
             squares = LeastSquares(codes=state.codes, weights=state.weights, codewords=K, pool=pool, team=team)
-            hot = place.warmth is not None and self.settings.heat > 0
+            temperature = self._temperature(place, mean_length, vectors.shape[1])
             before, counts = state.solved, squares.counts
             state.solved = squares.solve(vectors, state.codewords)
             self._revive(state, counts, vectors, team)
             team.agree(state.solved)
-            state.codewords = _carried_on(before, state.solved, counts) if hot and state.step > 0 else state.solved
+            state.codewords = state.solved
+            if temperature is not None and state.step > 0:
+                state.codewords = _carried_on(before, state.solved, counts)
             searching = Searching(
                 tables=SearchTables.of(as_codebooks(state.codewords, M)),
                 pool=pool,
                 seed=mixed_seed(self.settings.seed, state.step),
             )
-            if hot and place.warmth is not None:
-                temperature = self.settings.heat * self._temperature(place.warmth, mean_length, vectors.shape[1])
+            if temperature is not None:
                 state.errors = searching.draw(vectors, state.codes, numbers, temperature=temperature)
             else:
                 began = time.monotonic()
@@ -282,10 +283,12 @@ class AdditiveLearner:
         told = team.say(None if place is None else asdict(place))
         return None if told is None else Place(**told)
 
-    def _temperature(self, warmth: float, mean_length: float, dim: int) -> float:
-        """From the first temperature, at warmth 1, to the last, at 0, by equal ratios."""
-        first = FIRST_TEMPERATURE * mean_length**2 / dim
-        return float(first / (COOLING + self.scheme.bits_per_row / dim) ** (1 - warmth))
+    def _temperature(self, place: Place, mean_length: float, dim: int) -> float | None:
+        """From the first temperature, at warmth 1, to the last, at 0, by equal ratios; None in a cold round."""
+        if place.warmth is None or self.settings.heat == 0:
+            return None
+        first = self.settings.heat * FIRST_TEMPERATURE * mean_length**2 / dim
+        return float(first / (COOLING + self.scheme.bits_per_row / dim) ** (1 - place.warmth))
 
     def _revive(self, state: Rounds, counts: npt.NDArray[np.float64], vectors: Floats, team: Team) -> None:
         """Give each codeword that no row uses to a row that is badly coded, so that it makes that row exact."""
