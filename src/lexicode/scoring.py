@@ -30,6 +30,7 @@ CANCELLED = 1e-2
 LEADER_GROUP = 512
 # More than float32 arithmetic can be wrong by in a cosine.
 ROUNDING = 1e-4
+LOWEST = -2.0
 
 
 def join_codes(packed: npt.NDArray[np.uint8], *, bits: int, count: int, symbol_bits: int = SYMBOL_BITS) -> Symbols:
@@ -93,7 +94,8 @@ class CodeSearch:
         # A group of rows that are all left out has no leader.
         reached = np.where(np.isfinite(highest[leaders]), reached * self.inverse_lengths[leaders], -np.inf)
         threshold = np.partition(reached, -n)[-n] - ROUNDING
-        able = np.flatnonzero((highest >= threshold) & np.isfinite(highest))
+        # No cosine is as low as that, so rows that are left out never come in, not even where there is no leader.
+        able = np.flatnonzero(highest >= max(threshold, LOWEST))
         highest = bounds.scaled(bounds.totals(self.symbols, able, totals[able] - most)) * self.inverse_lengths[able]
         return np.asarray(able[highest >= threshold])
 
@@ -146,7 +148,7 @@ class _Bounds:
     def totals(self, symbols: Symbols, rows: npt.NDArray[np.int64], partial: Totals) -> Totals:
         """The steps of rows (n,) by all their symbols, of which `partial` (n,) has those looked up before"""
         for s in self.order[self._looked_up :]:
-            partial = partial + self.sums[s][symbols[s][rows]]
+            partial = partial + self.sums[s].take(symbols[s].take(rows), mode="clip")
         return partial
 
     def scaled(self, totals: Totals) -> Floats:
