@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexicode import Vectors
+from memory import highest_resident
 from origin import commit, told_command
 
 BLOCK = 65_536
@@ -95,7 +95,7 @@ def child(path: str, scheme: str, effort: str, threads: int) -> None:
                 "encoding": marks["encoding"] - marks["learning"],
                 "sample_loss": sample_loss,
                 "loss": learner.loss,
-                "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+                "peak_bytes": highest_resident(),
             }
         )
     )

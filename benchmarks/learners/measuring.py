@@ -9,7 +9,6 @@ used on a small table before. Memory is the process's highest, and what it grew 
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from pathlib import Path
@@ -25,6 +24,7 @@ from lexicode import CodeScheme, Vectors
 from lexicode.evaluation.neighbours import QUERIES, QUERY_SEED, nearest_rows
 from lexicode.evaluation.similarity import similarity
 from lexicode.lengths import normalized
+from memory import highest_resident
 
 # Tables begin with their most frequent words.
 FREQUENT_ROWS = 1000
@@ -89,21 +89,12 @@ class Memory:
         reset = Path("/proc/self/clear_refs")
         if reset.exists():
             reset.write_text("5")
-        self.before = self._highest()
+        self.before = highest_resident()
 
     def read(self) -> tuple[int, int]:
         """(highest, and what it grew by), in bytes"""
-        highest = self._highest()
+        highest = highest_resident()
         return highest, highest - self.before
-
-    @staticmethod
-    def _highest() -> int:
-        status = Path("/proc/self/status")
-        if status.exists():
-            line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-            return int(line.split()[1]) * 1024
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def loss(matrix: Matrix, decoded: Matrix) -> float:
