@@ -17,7 +17,7 @@ STEPS = [
     {"errors", "version"},
     {"scheme", "packing", "words"},
     {"formats"},
-    {"composition", "encoding", "exact", "scoring"},
+    {"composition", "encoding", "checks", "exact", "lengths", "scoring"},
     {"vectors", "coded"},
     {"learners", "torch", "export"},
     {"evaluation"},
