@@ -6,11 +6,13 @@ import atexit
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -23,7 +25,7 @@ from lexicode.learners.team import ALONE, LostProcessError, Team
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from multiprocessing.context import SpawnProcess
+    from multiprocessing.process import BaseProcess
 
 # One process that ends takes the others down with it; so long they have to say what they saw.
 SECONDS_TO_EXPLAIN = 3.0
@@ -67,8 +69,13 @@ def run_in_processes(work: Work, count: int, *, by_torch: bool) -> None:
     If one fails, all end, and its error is raised here."""
     if by_torch and find_spec("torch") is None:
         require("torch", extra="torch")
-    context = multiprocessing.get_context("spawn")
-    processes: list[SpawnProcess] = []
+    forks = sys.platform == "linux" and not by_torch
+    if forks:
+        # What is loaded here need not be loaded in each of them. torch, once loaded, is not to be forked.
+        require("numba", extra="learn")
+        import_module("lexicode.learners.additive")
+    context: Any = multiprocessing.get_context("fork" if forks else "spawn")
+    processes: list[BaseProcess] = []
     voices: list[Connection] = []
     wires = wire_up(count)
     with tempfile.TemporaryDirectory(prefix="lexicode-") as folder:
@@ -76,7 +83,11 @@ def run_in_processes(work: Work, count: int, *, by_torch: bool) -> None:
         try:
             for rank in range(count):
                 voice, far_end = context.Pipe(duplex=False)
-                process = context.Process(target=_serve, args=(work, rank, count, meeting, wires[rank], far_end))
+                # A fork holds the later ones' wires too, and would keep them open when those are gone.
+                others = [wire for each in wires[rank + 1 :] for wire in each] if forks else []
+                process = context.Process(
+                    target=_serve, args=(work, rank, count, meeting, wires[rank], others, far_end)
+                )
                 process.start()
                 # The process has its own now, and these would keep the connections open when it is gone.
                 far_end.close()
@@ -91,8 +102,12 @@ def run_in_processes(work: Work, count: int, *, by_torch: bool) -> None:
             _stop(processes)
 
 
-def _serve(work: Work, rank: int, count: int, meeting: str | None, wires: Wires, voice: Connection) -> None:
-    """What each of the new processes does."""
+def _serve(
+    work: Work, rank: int, count: int, meeting: str | None, wires: Wires, others: Wires, voice: Connection
+) -> None:
+    """What each of the new processes does, on its own wires; it leaves alone those of others."""
+    for wire in others:
+        wire.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # Ctrl-C reaches the whole group; the parent answers for all.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -144,7 +159,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _all_well(processes: Sequence[SpawnProcess]) -> bool:
+def _all_well(processes: Sequence[BaseProcess]) -> bool:
     """Wait until all have ended well, or one has not."""
     running = list(processes)
     while running:
@@ -155,13 +170,13 @@ def _all_well(processes: Sequence[SpawnProcess]) -> bool:
     return True
 
 
-def _wait_for(processes: Sequence[SpawnProcess], seconds: float) -> None:
+def _wait_for(processes: Sequence[BaseProcess], seconds: float) -> None:
     until = time.monotonic() + seconds
     for process in processes:
         process.join(max(0.0, until - time.monotonic()))
 
 
-def _reason(processes: Sequence[SpawnProcess], voices: Sequence[Connection], outcome: str) -> Exception:
+def _reason(processes: Sequence[BaseProcess], voices: Sequence[Connection], outcome: str) -> Exception:
     """Why the run ended: a process that was killed, or what one said of itself rather than of a lost other."""
     for rank, process in enumerate(processes):
         if process.exitcode is not None and process.exitcode < 0:
@@ -186,7 +201,7 @@ def _heard(voice: Connection) -> Exception | None:
     return error if isinstance(error, Exception) else None
 
 
-def _stop(processes: Sequence[SpawnProcess]) -> None:
+def _stop(processes: Sequence[BaseProcess]) -> None:
     for process in processes:
         if process.is_alive():
             process.terminate()
