@@ -87,7 +87,7 @@ def children(pid: int) -> list[int]:
             continue
         try:
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == pid and b"spawn_main" in (entry / "cmdline").read_bytes():
+            if parent == pid:
                 found.append(int(entry.name))
         except (FileNotFoundError, ProcessLookupError):
             continue

@@ -67,13 +67,16 @@ def run_joined(work: Work) -> None:
 def run_in_processes(work: Work, count: int, *, by_torch: bool) -> None:
     """Run `work` in `count` new processes on this machine, which meet through torch.distributed or without torch.
     If one fails, all end, and its error is raised here."""
-    if by_torch and find_spec("torch") is None:
-        require("torch", extra="torch")
-    forks = sys.platform == "linux" and not by_torch
+    extra, module = ("torch", "torch") if by_torch else ("learn", "numba")
+    if find_spec(module) is None:
+        require(module, extra=extra)
+    forks = sys.platform == "linux"
     if forks:
-        # What is loaded here need not be loaded in each of them. torch, once loaded, is not to be forked.
-        require("numba", extra="learn")
-        import_module("lexicode.learners.additive")
+        # What is loaded here need not be loaded in each of them. Nothing runs here before, or torch's own threads
+        # would be missing there.
+        _quiet_torch()
+        for name in ("gumbel", "distributed") if by_torch else ("additive",):
+            import_module(f"lexicode.learners.{name}")
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     processes: list[BaseProcess] = []
     voices: list[Connection] = []
