@@ -22,8 +22,15 @@ EFFORTS = ("fast", "balanced", "thorough")
 PLAIN, VARIANTS = "balanced", ("zipf", "cosine", "exact-1000", "max-error")
 
 WHEN = """\
-Loss, cosine and neighbours are means over all rows, rare ones included; the word pairs of the similarity benchmarks
-are frequent words."""
+Loss, cosine and neighbours are means over all rows, rare ones included; the tables begin with their most frequent
+words.
+
+- Zipf weights help where a few frequent words make up most of a text: their loss falls by two fifths, that of all
+  others rises by a quarter. The word pairs of the similarity benchmarks are not that frequent, and gain little or lose.
+- The cosine, a byte more a row, helps where directions count and rows differ in length: on 100 columns loss, cosine and
+  neighbours are all better for 6 % more bytes. On 300 columns it gains little.
+- 1,000 exact rows help the similarity benchmarks most, and cost their bytes.
+- A limit on the error is a guarantee, not a way to a better mean: where codes are coarse it keeps many rows."""
 
 HOW_COUNTED = """\
 Loss is the mean squared distance of a row on all rows; seconds are training plus encoding of all rows, compilation and

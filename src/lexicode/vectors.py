@@ -24,6 +24,8 @@ Duplicates = Literal["error", "first"]
 
 # Checks and hashes go over the matrix in blocks of about this many numbers.
 NUMBERS_A_BLOCK = 1 << 20
+# A mapped table up to this size stays in memory once it is read: to read its pages anew costs more than they take.
+KEPT_BYTES = 1 << 28
 # Rows here and there touch a page of a mapped file each.
 ROWS_TAKEN_AT_ONCE = 4096
 
@@ -159,7 +161,9 @@ def _let_go(matrix: npt.NDArray[Any]) -> None:
     base: Any = matrix
     while isinstance(base, np.ndarray):
         base = base.base
-    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and not matrix.flags.writeable:
+    if not isinstance(base, mmap.mmap) or matrix.flags.writeable or matrix.nbytes <= KEPT_BYTES:
+        return
+    if hasattr(mmap, "MADV_DONTNEED"):
         base.madvise(mmap.MADV_DONTNEED)
 
 
