@@ -44,7 +44,7 @@ UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "g
 EXAMPLE = options.example(
     """
 $ lexicode compress glove.6B.50d.txt -o glove.safetensors --scheme 32x16
-glove.safetensors: 400,000 rows x 50, scheme 32x16, 98.8 s
+glove.safetensors: 400,000 rows x 50, scheme 32x16, 106.5 s
 
 before: float32 and words   83,356,474   83.4 MB
 codes                        6,400,000    6.4 MB
@@ -53,7 +53,7 @@ words                        1,844,619   1.84 MB
 after: the file              8,296,443    8.3 MB
 times smaller                     10.0
 
-loss 0.7771 (mean squared distance a row), mean cosine 0.9814
+loss 0.7572 (mean squared distance a row), mean cosine 0.9819
 """
 )
 

@@ -31,7 +31,7 @@ EXAMPLE = options.example(
     """
 $ lexicode demo
 GloVe 6B, 400,000 words x 50; the first run compiles for a few seconds
-encoding ━━━━━━━━━━━━━━━━━━   7/7 loss 0.7771
+encoding ━━━━━━━━━━━━━━━━━━   7/7 loss 0.7572
 ...
 """
 )

@@ -17,18 +17,18 @@ from lexicode.vectors import Vectors
 EXAMPLE = options.example(
     """
 $ lexicode evaluate glove.6B.50d.txt glove.safetensors
-loss (mean squared distance a row)   0.7771
-mean distance                        0.8616
-mean cosine                          0.9814
-neighbours kept, of the nearest 10    58.6%
-eigenspace overlap                   0.8364
+loss (mean squared distance a row)   0.7572
+mean distance                        0.8493
+mean cosine                          0.9819
+neighbours kept, of the nearest 10    58.7%
+eigenspace overlap                   0.8381
 ...
 
 $ lexicode evaluate glove.840B.300d.txt glove.safetensors --similarity SimLex-999.txt --similarity WordSim-353.txt
 ...
  benchmark     pairs   unknown   before    after
- SimLex-999      999         7   0.4087   0.3541
- WordSim-353     353        14   0.7504   0.6828
+ SimLex-999      999         7   0.4087   0.3701
+ WordSim-353     353        14   0.7504   0.6938
 """
 )
 
