@@ -13,11 +13,11 @@ from lexicode.coded import CodedEmbedding
 EXAMPLE = options.example(
     """
 $ lexicode similar glove.safetensors coffee -n 5
-0.7848  drinks
-0.7825  tea
-0.7769  sugar
-0.7757  wine
-0.7707  corn
+0.8304  wine
+0.8129  drink
+0.8105  drinks
+0.8100  sugar
+0.7887  beer
 """
 )
 
