@@ -22,20 +22,14 @@ EFFORTS = ("fast", "balanced", "thorough")
 PLAIN, VARIANTS = "balanced", ("zipf", "cosine", "exact-1000", "max-error")
 
 WHEN = """\
-Loss, cosine and neighbours are means over all rows, rare ones included; the tables begin with their most frequent
-words.
-
-- Zipf weights help where a few frequent words make up most of a text: their loss falls by two fifths, that of all
-  others rises by a quarter. The word pairs of the similarity benchmarks are not that frequent, and gain little or lose.
-- The cosine, a byte more a row, helps where directions count and rows differ in length: on 100 columns loss, cosine and
-  neighbours are all better for 6 % more bytes. On 300 columns it gains little.
-- 1,000 exact rows help the similarity benchmarks most, and cost their bytes.
-- A limit on the error is a guarantee, not a way to a better mean: where codes are coarse it keeps many rows."""
+Loss, cosine and neighbours are means over all rows, rare ones included; the first 1,000 rows are the most frequent
+words of a table in the order of frequency."""
 
 HOW_COUNTED = """\
 Loss is the mean squared distance of a row on all rows; seconds are training plus encoding of all rows, compilation and
 imports left out; memory is the highest resident size of the method's own process, and in brackets what it grew by
-beyond the table and the libraries. Every method ran alone, one after the other, with the same number of threads.
+beyond the table and the libraries. Every method ran in a process of its own, one after the other, with the same number
+of threads; learners.json has the machine's load at the start of each.
 
 Bytes count codes, codebooks and rotations, these as float16 for all (rounded before the loss is measured); words are
 not counted, being the same for all. Additive quantizers take the scheme as it is; product quantizers spend the same
