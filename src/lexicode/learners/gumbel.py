@@ -120,6 +120,7 @@ class GumbelLearner:
             pool=pool,
             device=network.device,
         )
+        exchange.meanwhile = batches.draw_some
         # Each process counts as much as it has rows, however the table is shared out.
         scale = len(vectors) * team.size / (total_rows * run.batch_size)
         scaled_weights = torch.from_numpy(weights * np.float32(scale))

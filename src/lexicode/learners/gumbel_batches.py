@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ from lexicode.vectors import Vectors
 # Drawn ahead: up to so many iterations, and numbers of float32 (16 MB, which stays near the processor).
 MOST_AHEAD = 64
 NUMBERS_AHEAD = 1 << 22
+# Drawn at a time: little enough (some 20 microseconds) to fill a wait with. Even, for each draw gives two.
+NUMBERS_AT_ONCE = 1 << 12
 # 32 random bits, as an integer below and above zero, times this plus a half: never 0 and never 1 in float32.
 UNIT = np.float32(2**-32 * (1 - 2**-23))
 
@@ -53,27 +56,50 @@ class Batches:
         self._pool = pool
         self._device = device
         self._ahead = max(1, min(MOST_AHEAD, NUMBERS_AHEAD // (size * width)))
-        self._noise = np.empty((self._ahead, size, width), dtype=np.float32)
-        self._numbers = np.empty((self._ahead, size), dtype=np.int64)
+        # Two of each: one is learned from while the other is drawn.
+        self._noise = np.empty((2, self._ahead, size, width), dtype=np.float32)
+        self._numbers = np.empty((2, self._ahead, size), dtype=np.int64)
+        self._rows_at_once = max(2, NUMBERS_AT_ONCE // width)
+        self._next_parts: Iterator[None] = iter(())
 
     def between(self, first: int, stop: int) -> Iterator[Batch]:
         """The batches of iterations first to stop - 1. Each is good until the next is asked for."""
-        for start in range(first, stop, self._ahead):
-            count = min(self._ahead, stop - start)
-            list(self._pool.map(lambda at, start=start: self._draw(at, start + at), range(count)))
-            rows = self._to_device(self._vectors.take(self._numbers[:count].ravel()))
+        blocks = [range(start, min(start + self._ahead, stop)) for start in range(first, stop, self._ahead)]
+        coming = self._drawings(0, blocks[0]) if blocks else []
+        for turn, block in enumerate(blocks):
+            half, count = turn % 2, len(block)
+            # Whatever draw_some has left of them.
+            list(self._pool.map(_finish, coming))
+            coming = self._drawings(1 - half, blocks[turn + 1]) if turn + 1 < len(blocks) else []
+            self._next_parts = chain.from_iterable(coming)
+            rows = self._to_device(self._vectors.take(self._numbers[half, :count].ravel()))
             rows = rows.view(count, self._size, self._vectors.dim)
-            noise = self._to_device(self._noise[:count])
+            noise = self._to_device(self._noise[half, :count])
             for at in range(count):
-                yield Batch(rows=rows[at], inverse_noise=noise[at], numbers=self._numbers[at])
+                yield Batch(rows=rows[at], inverse_noise=noise[at], numbers=self._numbers[half, at])
 
-    def _draw(self, at: int, iteration: int) -> None:
+    def draw_some(self) -> None:
+        """Draw a little of what comes next, if anything is left to draw: for a process that has to wait for others."""
+        next(self._next_parts, None)
+
+    def _drawings(self, half: int, block: range) -> list[Iterator[None]]:
+        return [self._draw(half, at, iteration) for at, iteration in enumerate(block)]
+
+    def _draw(self, half: int, at: int, iteration: int) -> Iterator[None]:
+        """One iteration's numbers, a few rows at each step of the iterator."""
         bits = np.random.SFC64([*self._seed, iteration])
-        self._numbers[at] = np.random.Generator(bits).integers(len(self._vectors), size=self._size)
-        fill_inverse_exponential(self._noise[at], bits)
+        self._numbers[half, at] = np.random.Generator(bits).integers(len(self._vectors), size=self._size)
+        for start in range(0, self._size, self._rows_at_once):
+            fill_inverse_exponential(self._noise[half, at, start : start + self._rows_at_once], bits)
+            yield
 
     def _to_device(self, array: Floats) -> torch.Tensor:
         return torch.from_numpy(array).to(self._device, non_blocking=True)
+
+
+def _finish(drawing: Iterator[None]) -> None:
+    for _ in drawing:
+        pass
 
 
 def fill_inverse_exponential(out: Floats, bits: np.random.BitGenerator) -> None:

@@ -12,17 +12,21 @@ import select
 import shutil
 import socket
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from lexicode.learners.team import PATIENCE_SECONDS, LostProcessError, Team
+from lexicode.learners.team import PATIENCE_SECONDS, LostProcessError, Team, cores
 
-TOKEN = b"."
 # Most waits are shorter than it takes to wake a process that sleeps, on a core that has gone to sleep with it.
-SECONDS_AWAKE = 2e-4
+SECONDS_AWAKE = 2e-3
+SECONDS_ASLEEP = 1e-4
+# Bytes of a cache line: each process counts its meetings on one of its own, and each row of numbers begins on one.
+LINE = 64
 # A file system that is memory, where there is one: what is written there never goes to a disk.
 MEMORY_FOLDER = Path("/dev/shm")
 
@@ -36,6 +40,8 @@ class Exchange:
         self.gradient = torch.zeros(numbers, device=device)
         # The numbers that this process steps.
         self.part = slice(0, numbers)
+        # A little work for a process that has to wait.
+        self.meanwhile: Callable[[], None] = lambda: None
 
     def before_step(self) -> None:
         """The gradient's part becomes its sum over all processes."""
@@ -61,19 +67,20 @@ class SharedExchange(Exchange):
 
     def __init__(self, team: Team, numbers: int) -> None:
         self._team = team
+        self.meanwhile = lambda: None
         self.part = slice(numbers * team.rank // team.size, numbers * (team.rank + 1) // team.size)
-        shape = (1 + team.size, numbers)
-        folder = None
+        counters, row_bytes = LINE * team.size, -(-4 * numbers // LINE) * LINE
+        length, folder = counters + (1 + team.size) * row_bytes, None
         if team.leads:
             folder = Path(tempfile.mkdtemp(prefix="lexicode-", dir=MEMORY_FOLDER if MEMORY_FOLDER.is_dir() else None))
-            memory = np.memmap(folder / "memory", dtype=np.float32, mode="w+", shape=shape)
+            memory = np.memmap(folder / "memory", dtype=np.uint8, mode="w+", shape=length)
             door = socket.socket(socket.AF_UNIX)
             door.bind(str(folder / "door"))
             door.listen(team.size)
             door.settimeout(PATIENCE_SECONDS)
         place = Path(team.say(None if folder is None else str(folder)))
         if folder is None:
-            memory = np.memmap(place / "memory", dtype=np.float32, mode="r+", shape=shape)
+            memory = np.memmap(place / "memory", dtype=np.uint8, mode="r+", shape=length)
             leader = socket.socket(socket.AF_UNIX)
             leader.connect(str(place / "door"))
             self._others = [leader]
@@ -82,7 +89,14 @@ class SharedExchange(Exchange):
             door.close()
         for other in self._others:
             other.setblocking(False)
-        self._rows = torch.from_numpy(np.asarray(memory))
+        # Python's own view of integers is looked at several times as fast as numpy's.
+        self._counters = memory[:counters].data.cast("q")
+        self._places = [LINE // 8 * rank for rank in range(team.size)]
+        self._meetings = 0
+        self._fence = threading.Lock()
+        # With fewer cores than processes, one that stays awake keeps another from its work.
+        self._seconds_awake = SECONDS_AWAKE if team.size <= cores() else 0.0
+        self._rows = torch.from_numpy(memory[counters:].view(np.float32).reshape(1 + team.size, -1))[:, :numbers]
         self.parameters, self.gradient = self._rows[0], self._rows[1 + team.rank]
         self._meet()
         if folder is not None:
@@ -110,33 +124,44 @@ class SharedExchange(Exchange):
         return whole
 
     def _meet(self) -> None:
-        """Wait until all processes are here: they tell the leader, and it tells them."""
-        try:
-            for other in self._others:
-                if not self._team.leads:
-                    other.send(TOKEN)
-                if _next_byte(other) != TOKEN:
-                    raise ConnectionError("it closed its connection")
-            if self._team.leads:
-                for other in self._others:
-                    other.send(TOKEN)
-        except OSError as error:
-            raise LostProcessError.seen_by(self._team.rank, self._team.size, error) from error
+        """Wait until all processes are here: each counts its meetings where all see it."""
+        self._meetings += 1
+        self._order_memory()
+        self._counters[self._places[self._team.rank]] = self._meetings
+        for place in self._places:
+            if self._counters[place] < self._meetings:
+                self._wait_for(place)
+        self._order_memory()
+
+    def _wait_for(self, place: int) -> None:
+        began = time.perf_counter()
+        while self._counters[place] < self._meetings:
+            self.meanwhile()
+            waited = time.perf_counter() - began
+            if waited > self._seconds_awake:
+                self._check_on_others()
+                time.sleep(SECONDS_ASLEEP)
+            if waited > PATIENCE_SECONDS:
+                raise self._lost(TimeoutError("it did not answer"))
+
+    def _check_on_others(self) -> None:
+        """Nothing is ever sent, so a connection that can be read has been closed."""
+        if select.select(self._others, [], [], 0)[0]:
+            raise self._lost(ConnectionError("it closed its connection"))
+
+    def _lost(self, error: OSError) -> LostProcessError:
+        return LostProcessError.seen_by(self._team.rank, self._team.size, error)
+
+    def _order_memory(self) -> None:
+        """What is written before this is seen before what is written after it, on processors that promise less than
+        x86's do: taking a lock twice keeps both sides apart."""
+        for _ in range(2):
+            with self._fence:
+                pass
 
     def close(self) -> None:
         for other in self._others:
             other.close()
-
-
-def _next_byte(other: socket.socket) -> bytes:
-    """What another process sends next, b"" if it has closed. Looks for it a while before going to sleep."""
-    asleep_after = time.perf_counter() + SECONDS_AWAKE
-    while True:
-        try:
-            return other.recv(1)
-        except BlockingIOError:
-            if time.perf_counter() > asleep_after and not select.select([other], [], [], PATIENCE_SECONDS)[0]:
-                raise TimeoutError("it did not answer") from None
 
 
 def exchange_for(team: Team, numbers: int, device: torch.device) -> Exchange:

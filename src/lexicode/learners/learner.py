@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats
 from lexicode.errors import SettingError
 from lexicode.learners.progress import OnProgress
-from lexicode.learners.team import Team
+from lexicode.learners.team import Team, cores
 from lexicode.scheme import CodeScheme
 from lexicode.vectors import Vectors
 from lexicode.version import VERSION
@@ -76,11 +75,7 @@ class CommonSettings:
     @property
     def thread_count(self) -> int:
         """The threads asked for, or as many as this process may use."""
-        if self.threads is not None:
-            return self.threads
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1
+        return cores() if self.threads is None else self.threads
 
     def threads_in(self, team: Team) -> int:
         """The threads asked for, or this process's share of the machine's."""

@@ -7,6 +7,7 @@ share, `neighbours.py` the one of a single machine, `distributed.py` the one of 
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,11 @@ from lexicode.errors import LearningError
 PATIENCE_SECONDS = 1800
 
 Array = npt.NDArray[Any]
+
+
+def cores() -> int:
+    """How many of the machine's this process may use"""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class LostProcessError(LearningError):
