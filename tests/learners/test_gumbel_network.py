@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,15 +73,21 @@ def test_noise_is_exponential() -> None:
     assert distance < 1.95 / np.sqrt(E.size)
 
 
-def test_every_batch_depends_on_its_iteration_alone() -> None:
+@pytest.mark.parametrize("waits", [0, 1, 7, 1000])
+def test_every_batch_depends_on_its_iteration_alone(waits: int) -> None:
     vectors = Vectors(np.arange(400, dtype=np.float32).reshape(100, 4))
 
-    def batches(pool: ThreadPoolExecutor) -> Batches:
-        return Batches(vectors, size=5, width=8, seed=[3], pool=pool, device=torch.device("cpu"))
+    def fed(pool: ThreadPoolExecutor, first: int, waits: int) -> list[tuple[Any, torch.Tensor, torch.Tensor]]:
+        batches = Batches(vectors, size=5, width=2048, seed=[3], pool=pool, device=torch.device("cpu"))
+        result = []
+        for batch in batches.between(first, 150):
+            for _ in range(waits):
+                batches.draw_some()
+            result.append((batch.numbers.copy(), batch.inverse_noise.clone(), batch.rows.clone()))
+        return result
 
     with ThreadPoolExecutor(2) as pool:
-        whole = [(b.numbers.copy(), b.inverse_noise.clone(), b.rows.clone()) for b in batches(pool).between(0, 150)]
-        later = [(b.numbers.copy(), b.inverse_noise.clone(), b.rows.clone()) for b in batches(pool).between(71, 150)]
+        whole, later = fed(pool, 0, waits=0), fed(pool, 71, waits)
     assert len(whole) == 150
     for (numbers, noise, rows), (again, same_noise, same_rows) in zip(whole[71:], later, strict=True):
         np.testing.assert_array_equal(numbers, again)

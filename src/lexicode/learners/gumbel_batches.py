@@ -22,7 +22,7 @@ from lexicode.vectors import Vectors
 # Drawn ahead: up to so many iterations, and numbers of float32 (16 MB, which stays near the processor).
 MOST_AHEAD = 64
 NUMBERS_AHEAD = 1 << 22
-# Drawn at a time: little enough (some 20 microseconds) to fill a wait with. Even, for each draw gives two.
+# Drawn at a time: little enough (some 20 microseconds) to fill a wait with.
 NUMBERS_AT_ONCE = 1 << 12
 # 32 random bits, as an integer below and above zero, times this plus a half: never 0 and never 1 in float32.
 UNIT = np.float32(2**-32 * (1 - 2**-23))
@@ -59,7 +59,7 @@ class Batches:
         # Two of each: one is learned from while the other is drawn.
         self._noise = np.empty((2, self._ahead, size, width), dtype=np.float32)
         self._numbers = np.empty((2, self._ahead, size), dtype=np.int64)
-        self._rows_at_once = max(2, NUMBERS_AT_ONCE // width)
+        self._rows_at_once = max(1, NUMBERS_AT_ONCE // width)
         self._next_parts: Iterator[None] = iter(())
 
     def between(self, first: int, stop: int) -> Iterator[Batch]:
