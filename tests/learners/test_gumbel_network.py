@@ -78,7 +78,8 @@ def test_every_batch_depends_on_its_iteration_alone(waits: int) -> None:
     vectors = Vectors(np.arange(400, dtype=np.float32).reshape(100, 4))
 
     def fed(pool: ThreadPoolExecutor, first: int, waits: int) -> list[tuple[Any, torch.Tensor, torch.Tensor]]:
-        batches = Batches(vectors, size=5, width=2048, seed=[3], pool=pool, device=torch.device("cpu"))
+        device = torch.device("cpu")
+        batches = Batches(vectors, size=5, width=2048, seed=[3], pool=pool, device=device, in_parts=waits > 0)
         result = []
         for batch in batches.between(first, 150):
             for _ in range(waits):

@@ -119,6 +119,7 @@ class GumbelLearner:
             seed=[run.seed, 2, *team.stream],
             pool=pool,
             device=network.device,
+            in_parts=team.size > 1,
         )
         exchange.meanwhile = batches.draw_some
         # Each process counts as much as it has rows, however the table is shared out.

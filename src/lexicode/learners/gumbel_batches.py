@@ -38,7 +38,10 @@ class Batch:
 
 
 class Batches:
-    """Batches of `size` rows of `vectors` and noise for `width` codewords."""
+    """Batches of `size` rows of `vectors` and noise for `width` codewords.
+
+    in_parts: so that `draw_some` has something small to do; threads of one process would get into each other's way.
+    """
 
     def __init__(
         self,
@@ -49,6 +52,7 @@ class Batches:
         seed: Sequence[int],
         pool: ThreadPoolExecutor,
         device: torch.device,
+        in_parts: bool = False,
     ) -> None:
         self._vectors = vectors
         self._size = size
@@ -59,7 +63,7 @@ class Batches:
         # Two of each: one is learned from while the other is drawn.
         self._noise = np.empty((2, self._ahead, size, width), dtype=np.float32)
         self._numbers = np.empty((2, self._ahead, size), dtype=np.int64)
-        self._rows_at_once = max(1, NUMBERS_AT_ONCE // width)
+        self._rows_at_once = max(1, NUMBERS_AT_ONCE // width) if in_parts else size
         self._next_parts: Iterator[None] = iter(())
 
     def between(self, first: int, stop: int) -> Iterator[Batch]:
