@@ -78,6 +78,13 @@ def test_most_similar_is_brute_force_over_the_decoded_table(scheme: str) -> None
         assert all(np.isclose(cosines[int(word[1:])], cosine, atol=1e-5) for word, cosine in found)
 
 
+@pytest.mark.parametrize("rows", [7, 50, 5003])
+def test_of_equal_rows_the_earlier_come_first(rows: int) -> None:
+    one = random_coded("4x16", rows=1, dim=7)
+    coded = CodedEmbedding(scheme=one.scheme, packed=np.repeat(one.packed, rows, axis=0), codebooks=one.codebooks)
+    assert [row for row, _ in coded.most_similar(3, 5)] == [0, 1, 2, 4, 5]
+
+
 def test_most_similar_at_the_edges() -> None:
     coded = random_coded("2x4", rows=3, dim=2, words=False)
     assert len(coded.most_similar(0, 50)) == 2

@@ -41,6 +41,13 @@ def test_neighbours_agree_with_brute_force(exact: int) -> None:
         assert [cosine for _, cosine in found] == pytest.approx(np.sort(cosines)[::-1][:3], abs=1e-5)
 
 
+def test_of_equal_rows_the_earlier_come_first_kept_or_not() -> None:
+    """In one dimension every row is as near as any other, or points away."""
+    coded = random_coded("2x4", 3000, 1, exact=750)
+    alike = np.flatnonzero(np.sign(coded.decode()[:, 0]) == np.sign(coded.vector(0)[0]))
+    assert [row for row, _ in coded.most_similar(0, 5)] == [f"w{row}" for row in alike[1:6]]
+
+
 def test_the_best_may_all_point_away() -> None:
     """Large tables rule rows out by a bound, which rows that are kept must not raise."""
     coded = random_coded("4x4", 3000, 4, exact=600)

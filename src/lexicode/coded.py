@@ -20,7 +20,7 @@ from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artef
 from lexicode.lengths import nearest_levels, normalized, scales
 from lexicode.packing import Codes, code_dtype, pack, unpack
 from lexicode.scheme import CodeScheme
-from lexicode.scoring import CodeSearch, join_codes, squared_lengths
+from lexicode.scoring import ROUNDING, CodeSearch, join_codes, squared_lengths
 from lexicode.words import Words, compress_words, decompress_words, repeated_rows
 
 BLOCK_ROWS = 8192
@@ -281,13 +281,16 @@ class CodedEmbedding:
         if self.exact is None:
             return rows
         cosines = self._exact_directions @ unit
-        return np.union1d(rows, self.exact.ids[np.argsort(-cosines)[:n]])
+        least = np.partition(cosines, -n)[-n] - ROUNDING if len(cosines) > n else -np.inf
+        return np.union1d(rows, self.exact.ids[cosines >= least])
 
     def _cosines(self, rows: npt.NDArray[np.int64], unit: Floats) -> Floats:
         """rows (n,), unit (dim,) -> the cosine of each row as it is looked up, (n,) float32; 0 for a row of zeros"""
         cosines = np.empty(len(rows), dtype=np.float32)
         for start in range(0, len(rows), BLOCK_ROWS):
-            cosines[start : start + BLOCK_ROWS] = normalized(self._rows(rows[start : start + BLOCK_ROWS])) @ unit
+            directions = normalized(self._rows(rows[start : start + BLOCK_ROWS]))
+            # Not by the matrix library, which rounds equal rows differently by where they stand.
+            np.einsum("nd,d->n", directions, unit, out=cosines[start : start + len(directions)])
         return cosines
 
     @cached_property

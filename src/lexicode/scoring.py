@@ -136,7 +136,7 @@ class _Bounds:
             wide, steps = index[: len(block)], found[: len(block)]
             for s in self.order[: self._looked_up]:
                 wide[...] = symbols[s, start : start + BLOCK_ROWS]
-                # No symbol is out of range; "wrap" spares numpy the buffer that it takes to complain, and is quicker than "clip".
+                # No symbol is out of range; "wrap" spares numpy the buffer it takes to complain, and is the quickest.
                 self.sums[s].take(wide, out=steps, mode="wrap")
                 block += steps
             # While the block is still in cache.

@@ -180,6 +180,7 @@ def test_duplicates_and_spaces_have_a_way_out(run: Run, tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_there(run: Run, tmp_path: Path, glove: Path) -> None:
+    (words := tmp_path / "words").write_text("a\n")
     for arguments, sentence in (
         (("compress", tmp_path / "missing", "-o", tmp_path / "t"), "no such file"),
         (("compress", tmp_path, "-o", tmp_path / "t"), "is a directory"),
@@ -187,6 +188,11 @@ def test_files_that_are_not_there(run: Run, tmp_path: Path, glove: Path) -> None
         (("compress", glove, "-o", "/dev/null"), "is not a regular file"),
         (("compress", glove, "-o", ""), "is empty"),
         (("compress", glove, "-o", glove), "is both read and written"),
+        (("compress", f"{glove.parent}/*{glove.suffix}", "-o", glove), "is both read and written"),
+        (("compress", glove, "-o", words, "--words", words), "is both read and written"),
+        (("compress", glove, "-o", words, "--weights", words), "is both read and written"),
+        (("compress", glove, "-o", tmp_path / "t", "--curve", tmp_path / "t"), "is written twice"),
+        (("compress", glove, "-o", tmp_path / "t", "--checkpoint", tmp_path / "." / "t"), "is written twice"),
         (("compress", glove, "-o", tmp_path / "no" / "t"), "no such directory"),
         (("info", tmp_path / "missing"), "no such file"),
         (("info", glove), "cut short or damaged"),

@@ -52,6 +52,33 @@ def test_two_processes_learn_additive_codes_like_one(table: Path) -> None:
     assert len(CodedEmbedding.load(table / "two")) == 600
 
 
+@pytest.mark.parametrize("exact", [300, 400])
+def test_a_process_may_have_no_row_to_learn_from(table: Path, exact: int) -> None:
+    shared = (table / "part-*.npy", "-o", table / "coded", "--scheme", "4x4", "--effort", "fast", "--exact", exact)
+    alone, two = report(*shared), report(*shared, "--processes", 2)
+    assert two["loss"] == pytest.approx(alone["loss"], rel=0.05)
+    timed = (*shared[:5], "--time", "1s", "--exact", exact, "--processes", 2)
+    assert report(*timed)["rows"] == 600
+
+
+def test_values_that_one_share_lacks_are_in_the_table(table: Path) -> None:
+    np.save(table / "part-0.npy", np.load(table / "part-0.npy") * 1e-6)
+    answer = report(
+        table / "part-*.npy", "-o", table / "coded", "--scheme", "4x4", "--effort", "fast", "--processes", 3
+    )
+    assert answer["rows"] == 600
+
+
+def test_a_share_of_nothing_but_repeats_is_named(tmp_path: Path) -> None:
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / name).write_text("a 1 2\nb 3 4\n")
+    done = run(
+        tmp_path / "one.txt", tmp_path / "two.txt", "-o", tmp_path / "t", "--duplicates", "first", "--processes", 2
+    )
+    assert done.returncode == 2
+    assert "process 1 of 2 has no rows but such whose words stand in earlier ones; use fewer processes" in done.stderr
+
+
 @pytest.mark.slow
 def test_two_processes_train_the_network_like_one(table: Path) -> None:
     losses = []

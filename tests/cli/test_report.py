@@ -67,7 +67,7 @@ def test_mistakes_are_one_sentence(run: Run, glove: Path, tmp_path: Path) -> Non
         (("report", glove, table, "-o", tmp_path / "no" / "r.html"), "no such directory"),
         (("report", tmp_path / "other.npy", table, "-o", page), "not the same table"),
         (("report", glove, glove, "-o", page), "cut short or damaged"),
-        (("compress", glove, "-o", page, "--report", page), "both the file and its page"),
+        (("compress", glove, "-o", page, "--report", page), "is written twice"),
         (("compress", glove, "-o", table, "--report", page, "--processes", "2"), "run lexicode report on the file"),
         (("compress", "a.codes", "-o", table, "--report", page), "--report needs the vectors"),
     ):

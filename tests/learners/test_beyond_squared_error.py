@@ -119,6 +119,15 @@ def test_the_most_frequent_rows_are_those_of_largest_weight(table: Vectors) -> N
     assert coded.exact.ids.tolist() == [7, 1400]
 
 
+def test_where_only_kept_rows_count_the_others_are_coded_all_the_same(table: Vectors) -> None:
+    weights = np.zeros(len(table))
+    weights[[7, 1400]] = 3
+    coded = AdditiveLearner("4x8", effort="fast", exact=2, weights=weights).fit(table)
+    assert coded.exact is not None
+    assert coded.exact.ids.tolist() == [7, 1400]
+    assert np.isfinite(coded.decode()).all()
+
+
 @pytest.mark.parametrize("learner", [AdditiveLearner, ProductLearner])
 def test_no_row_lies_further_off_than_asked(table: Vectors, learner: Any) -> None:
     settings = {"effort": "fast"} if learner is AdditiveLearner else {}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from safetensors import safe_open
 
 from lexicode import AdditiveLearner, CodedEmbedding, GumbelLearner, InputError, LearningError, SettingError, Vectors
 from lexicode.learners import checkpoint as checkpoints
-from lexicode.learners import make_learner
+from lexicode.learners import gumbel_exchange, make_learner
 from lexicode.learners.gumbel_exchange import exchange_for
 from lexicode.learners.progress import Progress
 from lexicode.learners.team import Team
@@ -129,6 +131,21 @@ def test_rows_that_count_are_coded_better_than_those_that_do_not() -> None:
     assert errors[weights].mean() < 0.6 * errors[~weights].mean()
 
 
+def test_rows_of_no_weight_do_not_judge_the_codes(clustered: Vectors) -> None:
+    weights = np.zeros(600)
+    weights[[3, 500]] = 1
+    learner = GumbelLearner("2x2", weights=weights, **QUICK | {"iterations": 300, "validation_rows": 20})
+    errors = np.square(clustered.matrix - learner.fit(clustered).decode()).sum(axis=1)
+    assert errors[[3, 500]].mean() < 0.6 * np.square(clustered.matrix[[3, 500]]).sum(axis=1).mean()
+    assert 0 < learner.curve[-1].hard_loss < learner.curve[0].hard_loss
+
+
+@pytest.mark.parametrize("largest", [1e-300, 1e308])
+def test_weights_of_any_size_are_taken(clustered: Vectors, largest: float) -> None:
+    plain = GumbelLearner("4x8", **QUICK).fit(clustered)
+    assert same(GumbelLearner("4x8", weights=np.full(600, largest), **QUICK).fit(clustered), plain)
+
+
 # ---- settings
 
 
@@ -144,6 +161,7 @@ def own_loss(reconstruction: torch.Tensor, original: torch.Tensor) -> torch.Tens
         ({"learning_rate": 0.0}, "learning_rate=0.0 is not a number above zero"),
         ({"temperature": float("nan")}, "temperature=nan is not a number above zero"),
         ({"clip": -1.0}, "clip=-1.0 is not a number above zero"),
+        ({"refine": True, "scheme": "8x4096"}, "16,384"),
         ({"refine": True, "loss": own_loss}, "refine hands the codes to the additive learner"),
         ({"weights": "count"}, r"weights='count' is not \"zipf\""),
         ({"device": "abacus"}, "device='abacus' cannot be used here"),
@@ -152,7 +170,7 @@ def own_loss(reconstruction: torch.Tensor, original: torch.Tensor) -> torch.Tens
 )
 def test_wrong_settings_are_named(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(SettingError, match=sentence):
-        make_learner("gumbel", "4x4", **settings)
+        make_learner("gumbel", **{"scheme": "4x4"} | settings)
 
 
 @pytest.mark.parametrize(
@@ -313,7 +331,9 @@ def test_a_team_learns_as_well_as_one(clustered: Vectors) -> None:
 
 
 def test_a_batch_that_cannot_be_shared_is_refused(clustered: Vectors) -> None:
-    with pytest.raises(SettingError, match="batch_size=64 cannot be shared evenly by 3 processes"):
+    with pytest.raises(
+        SettingError, match=r"batches of 64 rows cannot be shared evenly by 3 .*; use a number that divides 64"
+    ):
         run_team(3, lambda team: GumbelLearner("4x8", **QUICK).fit(clustered, team=team))
 
 
@@ -343,6 +363,30 @@ def test_clipping_sees_the_whole_gradient() -> None:
 
     # The sum of both gradients is 10, 12, 14, 16, 18; the first process steps two numbers of it.
     assert run_team(2, work) == [(1020, 22), (1020, 48)]
+
+
+def test_memory_that_is_full_is_looked_for_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container, whose /dev/shm is small."""
+
+    def reserve(file: int, start: int, length: int) -> None:
+        if str(tmp_path) in str(Path(f"/proc/self/fd/{file}").readlink()):
+            raise OSError(errno.ENOSPC, "no space left on device")
+        os.truncate(file, length)
+
+    monkeypatch.setattr(gumbel_exchange, "MEMORY_FOLDER", tmp_path)
+    monkeypatch.setattr(os, "posix_fallocate", reserve, raising=False)
+
+    def work(team: Team) -> float:
+        exchange = exchange_for(team, 5, torch.device("cpu"))
+        try:
+            exchange.gradient.fill_(1 + team.rank)
+            exchange.before_step()
+            return float(exchange.gradient[exchange.part].sum())
+        finally:
+            exchange.close()
+
+    assert run_team(2, work) == [6, 9]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_lost_process_is_noticed() -> None:

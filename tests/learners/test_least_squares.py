@@ -44,6 +44,15 @@ def test_both_solvers_find_the_least_squares_solution(
     assert np.allclose(found, expected, atol=tolerance)
 
 
+def test_a_process_without_rows_counts_in_the_same_kind_of_numbers() -> None:
+    """Processes add up one another's bytes."""
+    codes = np.empty((0, M), dtype=np.uint8)
+    with ThreadPoolExecutor(1) as pool:
+        counts = LeastSquares(codes=codes, weights=ones(codes), codewords=K, pool=pool, team=ALONE).counts
+    assert counts.dtype == np.float64
+    assert not counts.any()
+
+
 def ones(codes: np.ndarray) -> np.ndarray:
     return np.ones(len(codes), dtype=np.float32)
 

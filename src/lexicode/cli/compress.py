@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -113,13 +114,8 @@ def command(
 ) -> None:
     """Turn a vector file into a small coded one."""
     started = time.time()
-    for target in (output, checkpoint, curve, report):
-        if target is not None:
-            check_target(target)
-            if any(Path(path).exists() and Path(target).exists() and Path(path).samefile(target) for path in vectors):
-                raise SettingError(f"{target} is both read and written; name another file to write")
-    if report is not None and Path(report).resolve() == Path(output).resolve():
-        raise SettingError(f"{report} is both the file and its page; name another file for one of them")
+    paths = expand(vectors)
+    check_targets(written=[output, checkpoint, curve, report], read=[*paths, words, weights])
     if len(vectors) == 1 and is_original(vectors[0]):
         if report is not None:
             raise SettingError(
@@ -153,7 +149,7 @@ def command(
         checkpoint=checkpoint,
     )
     job = Job(
-        paths=tuple(expand(vectors)),
+        paths=tuple(paths),
         output=output,
         learner=name,
         scheme=CodeScheme.parse(scheme or DEFAULT_SCHEME),
@@ -184,6 +180,20 @@ def command(
         run_in_processes(job, processes, by_torch=name == "gumbel")
         return
     run_joined(job)
+
+
+def check_targets(*, written: Sequence[str | None], read: Sequence[str | None]) -> None:
+    """Refuse what cannot be written, what is read too, and what is written twice."""
+    sources = [Path(name) for name in read if name is not None and Path(name).exists()]
+    places: list[Path] = []
+    for target in (name for name in written if name is not None):
+        check_target(target)
+        place = Path(target)
+        if place.exists() and any(source.samefile(place) for source in sources):
+            raise SettingError(f"{target} is both read and written; name another file to write")
+        if place.resolve() in places:
+            raise SettingError(f"{target} is written twice; name a file of its own for each")
+        places.append(place.resolve())
 
 
 def is_original(path: str) -> bool:

@@ -80,8 +80,8 @@ def run_in_processes(work: Work, count: int, *, by_torch: bool) -> None:
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     processes: list[BaseProcess] = []
     voices: list[Connection] = []
-    wires = wire_up(count)
-    with tempfile.TemporaryDirectory(prefix="lexicode-") as folder:
+    wires: list[Wires] = [[] for _ in range(count)] if by_torch else wire_up(count)
+    with _ended_in_order(), tempfile.TemporaryDirectory(prefix="lexicode-") as folder:
         meeting = f"file://{Path(folder) / 'meeting'}" if by_torch else None
         try:
             for rank in range(count):
@@ -105,6 +105,20 @@ def run_in_processes(work: Work, count: int, *, by_torch: bool) -> None:
             _stop(processes)
 
 
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """A request to end (SIGTERM) ends the processes too, and leaves nothing lying about."""
+
+    def end(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _serve(
     work: Work, rank: int, count: int, meeting: str | None, wires: Wires, others: Wires, voice: Connection
 ) -> None:
@@ -114,6 +128,7 @@ def _serve(
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # Ctrl-C reaches the whole group; the parent answers for all.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         if meeting is None:
             with _sharing_cores(Neighbours(rank, count, wires)) as team:
@@ -124,10 +139,17 @@ def _serve(
             _quiet_torch()
             with _met_by_torch() as team:
                 work(team)
-    except (LexicodeError, OSError, MemoryError) as error:
-        voice.send(error)
+    except Exception as error:
+        voice.send(_sendable(error))
         # At once: a collective operation that waits for a lost process would hold up an orderly end.
         os._exit(1)
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error itself, if it survives being sent; of a library's own kind its text."""
+    if isinstance(error, LexicodeError) or type(error).__module__ == "builtins":
+        return error
+    return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 def _quiet_torch() -> None:
@@ -188,7 +210,7 @@ def _reason(processes: Sequence[BaseProcess], voices: Sequence[Connection], outc
                 f"process {rank} of {len(processes)} was killed by {name}; the run has ended, and {outcome}"
             )
     said = [_heard(voice) for voice in voices]
-    told = sorted((error for error in said if error is not None), key=lambda error: isinstance(error, LearningError))
+    told = sorted((error for error in said if error is not None), key=lambda error: isinstance(error, LostProcessError))
     if told:
         return told[0]
     rank = next(rank for rank, process in enumerate(processes) if process.exitcode)

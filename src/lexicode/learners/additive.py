@@ -128,7 +128,7 @@ class AdditiveLearner:
         `start`, codes of the same rows, is where the rounds set out from, with less heat than random codes get.
         """
         self.curve = []
-        check_range(vectors, self.settings.codebook_dtype)
+        check_range(vectors, self.settings.codebook_dtype, team)
         report = on_progress or (lambda progress: None)
         with workers(self.settings.threads_in(team)) as pool:
             state = self._begin(vectors, start, team)
@@ -202,10 +202,11 @@ class AdditiveLearner:
         first, total = team.first_row(rows), int(team.total(rows)[0])
         weights = None if self.settings.weights is None else row_weights(self.settings.weights, total)
         exact = frequent_rows(self.settings, self.settings.weights, total, ALONE)
-        if 0 < len(exact) < total:
+        others = np.ones(total, dtype=np.float32) if weights is None else weights.copy()
+        others[exact] = 0
+        if len(exact) and others.any():
             # The codebooks need not serve rows that are kept as they are.
-            weights = np.ones(total, dtype=np.float32) if weights is None else weights
-            weights[exact] = 0
+            weights = others
         wanted = max(MIN_SAMPLE, SAMPLE_ROWS_PER_CODEWORD * self.scheme.basis_vectors)
         rng = np.random.default_rng([self.settings.seed, 1])
         chosen, chosen_weights = learning_sample(weights, total, wanted, rng)
@@ -264,7 +265,10 @@ class AdditiveLearner:
             else:
                 began = time.monotonic()
                 state.errors = searching.search(vectors, state.codes, numbers, steps=place.steps)
-                schedule.searched(len(vectors), place.steps, time.monotonic() - began)
+                if self.settings.time is not None:
+                    # Of all processes: one that has no row to learn from may have many to encode.
+                    rows, seconds = team.total(len(vectors), time.monotonic() - began)
+                    schedule.searched(rows, place.steps, seconds)
             (total,) = team.total(float(state.errors.sum(dtype=np.float64)))
             self.curve.append(total / state.total)
             progress = Progress(stage="learning", step=place.done, steps=place.of, loss=max(self.curve[-1], 0.0))

@@ -56,8 +56,8 @@ class Schedule(Protocol):
         """Of the round numbered `step`; None when learning is over."""
         ...
 
-    def searched(self, rows: int, steps: int, seconds: float) -> None:
-        """Take note of how long a search took."""
+    def searched(self, rows: float, steps: int, seconds: float) -> None:
+        """Take note of how long a search took, in all processes together."""
         ...
 
     def last_steps(self, rows_left: int) -> tuple[int, int]:
@@ -79,7 +79,7 @@ class CountedRounds:
         warmth = 1 - (self._skipped + step) / max(1, self._effort.hot - 1) if step < hot else None
         return Place(warmth=warmth, steps=self._effort.steps, done=step + 1, of=hot + self._effort.cold)
 
-    def searched(self, rows: int, steps: int, seconds: float) -> None:
+    def searched(self, rows: float, steps: int, seconds: float) -> None:
         pass
 
     def last_steps(self, rows_left: int) -> tuple[int, int]:
@@ -111,7 +111,7 @@ class TimedRounds:
         of = max(1, round(self._learning))
         return Place(warmth=warmth, steps=STEPS_BY_CLOCK, done=min(round(elapsed), of), of=of)
 
-    def searched(self, rows: int, steps: int, seconds: float) -> None:
+    def searched(self, rows: float, steps: int, seconds: float) -> None:
         self._row_step_seconds = seconds / (rows * steps)
 
     def last_steps(self, rows_left: int) -> tuple[int, int]:

@@ -7,12 +7,11 @@ slower and less exact than the additive learner, but it takes any differentiable
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +35,9 @@ from lexicode.packing import pack
 from lexicode.scheme import CodeScheme
 from lexicode.vectors import Vectors
 
+if TYPE_CHECKING:
+    from lexicode.learners.additive import AdditiveLearner
+
 # A loss this many times that of the untrained network will not come back.
 DIVERGED = 10.0
 ENCODED_AT_ONCE = 8192
@@ -53,13 +55,15 @@ class GumbelLearner:
     def __init__(self, scheme: CodeScheme | str, **settings: Any) -> None:
         self.scheme = CodeScheme.of(scheme)
         self.settings = GumbelSettings(**settings)
+        # Now, so that what it refuses is known before the network has trained for hours.
+        self._refiner = self._make_refiner() if self.settings.refine else None
         self.curve: list[Validation] = []
         self.loss = float("nan")
 
     def fit(self, vectors: Vectors, on_progress: OnProgress | None = None, *, team: Team = ALONE) -> CodedEmbedding:
         """Learn codebooks and codes for every row of `vectors`, in a team: of this process's rows."""
         self.curve = []
-        check_range(vectors, self.settings.codebook_dtype)
+        check_range(vectors, self.settings.codebook_dtype, team)
         report = on_progress or (lambda progress: None)
         threads = self.settings.threads_in(team)
         exchange = self._exchange(vectors.dim, team)
@@ -70,14 +74,15 @@ class GumbelLearner:
                 coded = self._encode_all(network, vectors, team)
         finally:
             exchange.close()
-        if self.settings.refine:
-            coded = self._refined(coded, vectors, report, team)
+        if self._refiner is not None:
+            coded = self._refined(self._refiner, coded, vectors, report, team)
         return with_exact_rows(coded, vectors, self.settings, weights=self.settings.weights, team=team)
 
     def _exchange(self, dim: int, team: Team) -> Exchange:
         if self.settings.batch_size % team.size:
             raise SettingError(
-                f"batch_size={self.settings.batch_size} cannot be shared evenly by {team.size} processes"
+                f"batches of {self.settings.batch_size} rows cannot be shared evenly by {team.size} processes; "
+                f"use a number that divides {self.settings.batch_size}"
             )
         return exchange_for(team, parameter_count(self.scheme, dim), self.settings.torch_device)
 
@@ -109,7 +114,7 @@ class GumbelLearner:
         weights = row_weights(run.weights, int(total_rows))[first_row : first_row + len(vectors)]
         validator = self._validator(vectors, weights, team)
         checkpoint = self._checkpoint(vectors, team)
-        best = self._resume(network, checkpoint)
+        best = self._resume(network, checkpoint, team)
         if best is None:
             best = self._judge(network, validator, 0, 0.0, network.parameters.flat.clone())
         batches = Batches(
@@ -152,8 +157,10 @@ class GumbelLearner:
 
     def _validator(self, vectors: Vectors, weights: npt.NDArray[np.float32], team: Team) -> Validator:
         rng = np.random.default_rng([self.settings.seed, 1, *team.stream])
-        wanted = min(len(vectors), -(-self.settings.validation_rows // team.size))
-        rows = np.sort(rng.choice(len(vectors), size=wanted, replace=False))
+        # Rows without weight would judge nothing.
+        counted = np.flatnonzero(weights)
+        wanted = min(len(counted), -(-self.settings.validation_rows // team.size))
+        rows = np.sort(rng.choice(counted, size=wanted, replace=False)) if wanted else counted
         seed = [self.settings.seed, 3, *team.stream]
         return Validator(vectors.take(rows), weights[rows], self.settings.loss, seed, team)
 
@@ -206,21 +213,26 @@ class GumbelLearner:
         arrays = {name: tensor.cpu().numpy() for name, tensor in state.items() if name != "iteration"}
         checkpoint.save(record, arrays)
 
-    def _resume(self, network: GumbelNetwork, checkpoint: Checkpoint | None) -> torch.Tensor | None:
-        """Put the network where the checkpoint was; the best parameters, or None if there is none."""
-        loaded = None if checkpoint is None else checkpoint.load()
-        if loaded is None:
+    def _resume(self, network: GumbelNetwork, checkpoint: Checkpoint | None, team: Team) -> torch.Tensor | None:
+        """Put the network where the checkpoint was; the best parameters, or None if there is none. The leader alone
+        reads the file, which others may not see."""
+        loaded = checkpoint.load() if checkpoint is not None and team.leads else None
+        record = team.say(None if loaded is None else loaded[0])
+        if record is None:
             return None
-        record, arrays = loaded
+        best = torch.empty_like(network.parameters.flat)
         for target, name in (
             (network.parameters.flat, "parameters"),
             (network.first_moment, "first_moment"),
             (network.second_moment, "second_moment"),
+            (best, "best"),
         ):
-            target.copy_(torch.from_numpy(arrays[name]))
+            array = np.empty(len(target), dtype=np.float32) if loaded is None else loaded[1][name]
+            team.agree(array)
+            target.copy_(torch.from_numpy(array))
         network.steps_taken = record["iteration"]
         self.curve = [Validation(**point) for point in record["curve"]]
-        return torch.from_numpy(arrays["best"]).to(network.device)
+        return best
 
     def _stopped(self, checkpoint: Checkpoint | None, good: dict[str, torch.Tensor], team: Team) -> LearningError:
         """Why it cannot go on, with the last good state kept."""
@@ -260,25 +272,26 @@ class GumbelLearner:
             origin=origin(self.name, self.settings.record(), vectors),
         )
 
-    def _refined(self, coded: CodedEmbedding, vectors: Vectors, report: OnProgress, team: Team) -> CodedEmbedding:
-        """The additive learner's codes, set out from these; never further off where distance is what counts."""
+    def _make_refiner(self) -> AdditiveLearner:
         from lexicode.learners.additive import AdditiveLearner
 
         own = self.settings
-        additive = AdditiveLearner(
+        return AdditiveLearner(
             self.scheme, seed=own.seed, codebook_dtype=own.codebook_dtype, threads=own.threads, loss=own.loss,
             weights=own.weights,
         )  # fmt: skip
+
+    def _refined(
+        self, additive: AdditiveLearner, coded: CodedEmbedding, vectors: Vectors, report: OnProgress, team: Team
+    ) -> CodedEmbedding:
+        """The additive learner's codes, set out from these; never further off where distance is what counts."""
+        own = self.settings
         refined = additive.fit(vectors, report, start=coded, team=team)
         if own.loss == "squared" and own.weights is None and additive.loss >= self.loss:
             return coded
         self.loss = additive.loss
         refined.origin = coded.origin
         return refined
-
-    def curve_json(self) -> str:
-        """The curve as a JSON list of points."""
-        return json.dumps([point.as_dict() for point in self.curve], indent=1)
 
 
 def _snapshot(network: GumbelNetwork, exchange: Exchange, best: torch.Tensor) -> dict[str, torch.Tensor]:

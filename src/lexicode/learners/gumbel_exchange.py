@@ -8,6 +8,7 @@ a part of its own, and they meet before and after.
 
 from __future__ import annotations
 
+import os
 import select
 import shutil
 import socket
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from lexicode.learners.team import PATIENCE_SECONDS, LostProcessError, Team, cores
@@ -70,25 +72,14 @@ class SharedExchange(Exchange):
         self.meanwhile = lambda: None
         self.part = slice(numbers * team.rank // team.size, numbers * (team.rank + 1) // team.size)
         counters, row_bytes = LINE * team.size, -(-4 * numbers // LINE) * LINE
-        length, folder = counters + (1 + team.size) * row_bytes, None
-        if team.leads:
-            folder = Path(tempfile.mkdtemp(prefix="lexicode-", dir=MEMORY_FOLDER if MEMORY_FOLDER.is_dir() else None))
-            memory = np.memmap(folder / "memory", dtype=np.uint8, mode="w+", shape=length)
-            door = socket.socket(socket.AF_UNIX)
-            door.bind(str(folder / "door"))
-            door.listen(team.size)
-            door.settimeout(PATIENCE_SECONDS)
-        place = Path(team.say(None if folder is None else str(folder)))
-        if folder is None:
-            memory = np.memmap(place / "memory", dtype=np.uint8, mode="r+", shape=length)
-            leader = socket.socket(socket.AF_UNIX)
-            leader.connect(str(place / "door"))
-            self._others = [leader]
-        else:
-            self._others = [door.accept()[0] for _ in range(team.size - 1)]
-            door.close()
-        for other in self._others:
-            other.setblocking(False)
+        length = counters + (1 + team.size) * row_bytes
+        folder = _folder_with_memory(length) if team.leads else None
+        try:
+            memory = self._join(folder, length)
+        finally:
+            # All have opened it, so its names can go; the memory itself goes with the last process.
+            if folder is not None:
+                shutil.rmtree(folder)
         # Python's own view of integers is looked at several times as fast as numpy's.
         self._counters = memory[:counters].data.cast("q")
         self._places = [LINE // 8 * rank for rank in range(team.size)]
@@ -99,9 +90,24 @@ class SharedExchange(Exchange):
         self._rows = torch.from_numpy(memory[counters:].view(np.float32).reshape(1 + team.size, -1))[:, :numbers]
         self.parameters, self.gradient = self._rows[0], self._rows[1 + team.rank]
         self._meet()
-        if folder is not None:
-            # All have opened it, so its names can go; the memory itself goes with the last process.
-            shutil.rmtree(folder)
+
+    def _join(self, folder: Path | None, length: int) -> npt.NDArray[np.uint8]:
+        """The memory in the leader's folder, opened by all, and a connection of each to the leader."""
+        team = self._team
+        with socket.socket(socket.AF_UNIX) as door:
+            if folder is not None:
+                door.bind(str(folder / "door"))
+                door.listen(team.size)
+                door.settimeout(PATIENCE_SECONDS)
+            place = Path(team.say(None if folder is None else str(folder)))
+            memory = np.memmap(place / "memory", dtype=np.uint8, mode="r+", shape=length)
+            if folder is not None:
+                self._others = [door.accept()[0] for _ in range(team.size - 1)]
+                return memory
+        leader = socket.socket(socket.AF_UNIX)
+        leader.connect(str(place / "door"))
+        self._others = [leader]
+        return memory
 
     def before_step(self) -> None:
         self._meet()
@@ -162,6 +168,27 @@ class SharedExchange(Exchange):
     def close(self) -> None:
         for other in self._others:
             other.close()
+
+
+def _folder_with_memory(length: int) -> Path:
+    """A new folder with a file `memory` of so many bytes, all of them reserved: to find out when they are touched
+    that there is no room would be the end of the process."""
+    for place in (MEMORY_FOLDER, Path(tempfile.gettempdir())):
+        if not place.is_dir():
+            continue
+        folder = Path(tempfile.mkdtemp(prefix="lexicode-", dir=place))
+        try:
+            with (folder / "memory").open("wb") as file:
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, length)
+                else:
+                    file.truncate(length)
+        except OSError as error:
+            shutil.rmtree(folder)
+            full = error
+            continue
+        return folder
+    raise full
 
 
 def exchange_for(team: Team, numbers: int, device: torch.device) -> Exchange:

@@ -72,7 +72,9 @@ class GumbelSettings(CommonSettings):
 
     def identity(self) -> dict[str, Any]:
         """What may not change when a run goes on: the length of it and the learning rate may."""
-        fixed = ("seed", "batch_size", "temperature", "loss", "weights")
+        fixed = (
+            "seed", "batch_size", "temperature", "loss", "weights", "clip", "validate_every", "validation_rows",
+        )  # fmt: skip
         return {name: value for name, value in self.record().items() if name in fixed}
 
 

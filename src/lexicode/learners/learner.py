@@ -16,7 +16,7 @@ from lexicode.coded import CodedEmbedding
 from lexicode.composition import Floats
 from lexicode.errors import SettingError
 from lexicode.learners.progress import OnProgress
-from lexicode.learners.team import Team, cores
+from lexicode.learners.team import ALONE, Team, cores
 from lexicode.scheme import CodeScheme
 from lexicode.vectors import Vectors
 from lexicode.version import VERSION
@@ -82,7 +82,7 @@ class CommonSettings:
         return self.threads or max(1, self.thread_count // team.size_here)
 
     def record(self) -> dict[str, Any]:
-        """What the artefact remembers. Threads stay out: they change no byte of the result."""
+        """What the artefact remembers. Threads stay out: they change no byte of it, or none that matters."""
         asked: dict[str, Any] = {"seed": self.seed, "codebook_dtype": self.codebook_dtype}
         if self.exact:
             asked["exact"] = self.exact
@@ -91,9 +91,9 @@ class CommonSettings:
         return asked
 
 
-def check_range(vectors: Vectors, codebook_dtype: str) -> None:
+def check_range(vectors: Vectors, codebook_dtype: str, team: Team = ALONE) -> None:
     """Refuse, before any work, a table whose values the codebooks' dtype cannot hold well."""
-    largest = max(float(np.abs(block).max()) for _, block in vectors.blocks())
+    largest = max(team.tell_all(max(float(np.abs(block).max()) for _, block in vectors.blocks())))
     if largest > FLOAT32_LARGEST:
         raise SettingError(
             f"the vectors reach {largest:.3g}, and their squares overflow; divide them by a constant first"

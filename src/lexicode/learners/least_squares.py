@@ -54,7 +54,8 @@ class LeastSquares:
         M, K = self.codes.shape[1], self.codewords
         weights = self.weights.astype(np.float64)
         counts = np.stack([np.bincount(column, weights, minlength=K) for column in self.codes.T], axis=1)
-        total = counts.reshape(K * M)
+        # Without rows numpy counts in integers, and processes add up their bytes.
+        total = counts.reshape(K * M).astype(np.float64)
         self.team.sum(total)
         return total
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
@@ -50,9 +49,6 @@ class Neighbours(Several):
             return
         for rank in range(1, self.size):
             self._send(array, rank)
-
-    def sum_tensor(self, tensor: Any) -> None:
-        self._add_up(tensor.numpy())
 
     def _send(self, array: Array, rank: int) -> None:
         with self._naming_losses():

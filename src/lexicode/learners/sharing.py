@@ -189,15 +189,19 @@ def _without_repeats(own: Vectors, duplicates: str, team: Team) -> Share:
             'duplicates="first" (--duplicates first) keeps the first of them'
         )
     if repeats:
-        first = team.first_row(len(own))
-        own = _kept(own, np.array(repeats) - first)
+        own = _kept(own, np.array(repeats) - team.first_row(len(own)), team)
         words = None if words is None else Words(_left(words, repeats))
     return Share(vectors=own, words=words, dropped=int(dropped) + len(repeats))
 
 
-def _kept(vectors: Vectors, left_out: npt.NDArray[np.int64]) -> Vectors:
+def _kept(vectors: Vectors, left_out: npt.NDArray[np.int64], team: Team) -> Vectors:
     """The table without the rows `left_out`, as far as they are in it."""
     inside = left_out[(left_out >= 0) & (left_out < len(vectors))].tolist()
+    if 0 in (left := team.tell_all(len(vectors) - len(inside))):
+        raise InputError(
+            f"process {left.index(0)} of {team.size} has no rows but such whose words stand in earlier ones; "
+            "use fewer processes"
+        )
     rows = np.setdiff1d(np.arange(len(vectors)), inside)
     return Vectors(vectors.matrix[rows], list(_left(vectors.words or (), inside)), source=vectors.source)
 

@@ -44,6 +44,8 @@ def row_weights(weights: Weights | None, rows: int) -> Floats:
         raise SettingError(f"the weight of row {wrong[0]} is {given[wrong[0]]}; weights are finite and not below zero")
     if not given.any():
         raise SettingError("all weights are zero; leave them out to count every row alike")
+    # By the largest first: a sum of numbers near the end of float64's range would be infinite.
+    given = given / given.max()
     return np.asarray(given / given.mean(), dtype=np.float32)
 
 
