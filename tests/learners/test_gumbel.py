@@ -396,6 +396,7 @@ def test_a_lost_process_is_noticed() -> None:
             exchange.before_step()
             if team.leads:
                 exchange.after_step()
+                exchange.before_gradient()
         finally:
             exchange.close()
 

@@ -136,12 +136,14 @@ class GumbelLearner:
             began = time.perf_counter()
             for batch in batches.between(iteration, stop):
                 batch_weights = scaled_weights[batch.numbers].to(network.device)
+                exchange.before_gradient()
                 network.gradient_of(batch.rows, batch.inverse_noise, run.loss, batch_weights)
                 exchange.before_step()
                 if run.clip is not None:
                     _clip(exchange, run.clip)
                 network.step(run.learning_rate, exchange.part)
                 exchange.after_step()
+            exchange.before_gradient()
             speed = (stop - iteration) / (time.perf_counter() - began)
             best = self._judge(network, validator, stop, speed, best)
             if self._diverged:

@@ -50,6 +50,9 @@ class Exchange:
         self._team.sum_tensor(self.gradient)
 
     def after_step(self) -> None:
+        """This process has stepped its part. What others do with theirs need not be waited for yet."""
+
+    def before_gradient(self) -> None:
         """All parameters are as all processes have stepped them."""
 
     def squared_norm(self) -> float:
@@ -118,7 +121,10 @@ class SharedExchange(Exchange):
                 own.add_(self._rows[1 + rank, self.part])
 
     def after_step(self) -> None:
-        self._meet()
+        self._arrive()
+
+    def before_gradient(self) -> None:
+        self._wait_for_all()
 
     def squared_norm(self) -> float:
         return self._team.total(float(self.gradient[self.part].square().sum()))[0]
@@ -131,9 +137,15 @@ class SharedExchange(Exchange):
 
     def _meet(self) -> None:
         """Wait until all processes are here: each counts its meetings where all see it."""
+        self._arrive()
+        self._wait_for_all()
+
+    def _arrive(self) -> None:
         self._meetings += 1
         self._order_memory()
         self._counters[self._places[self._team.rank]] = self._meetings
+
+    def _wait_for_all(self) -> None:
         for place in self._places:
             if self._counters[place] < self._meetings:
                 self._wait_for(place)
