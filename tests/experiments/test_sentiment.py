@@ -336,3 +336,5 @@ def test_settings_are_checked() -> None:
         Training(epochs=0)
     with pytest.raises(SettingError, match=r"zeros=1\.0 is not a fraction between 0 and 1"):
         Training(zeros=1.0)
+    with pytest.raises(SettingError, match="clip=0 is not a number above zero"):
+        Training(clip=0)
