@@ -81,8 +81,8 @@ OTHER_VECTORS = """\
 OTHERWISE = """\
 - **Losses** of Table 2 depend on the vectors' lengths, so only their order compares. The paper's are of a validation
   set; these are of all rows.
-- **What the paper leaves open:** the batch size (32 here), a limit on the gradient (a norm of 1 here: without it, runs
-  lost an epoch or two where it exploded), the validation set (1,250 of the training
+- **What the paper leaves open:** the batch size (32 here), a limit on the gradient (a norm of 1 here: without it
+  the training loss jumped up in the middle of both runs that were made), the validation set (1,250 of the training
   reviews, always the same), the weights' start (orthogonal and Glorot's, forget gates open), the state that the
   softmax sees (the last), what becomes of unknown words (left out before the cut at 400 words).
 - **Sentences** are parted at full stops by a rule, for nltk's own splitter needs a download. `<br />` is left out.
