@@ -17,7 +17,7 @@ STEPS = [
     {"errors", "version"},
     {"scheme", "packing", "words"},
     {"formats"},
-    {"composition", "encoding", "checks", "exact", "lengths", "scoring"},
+    {"composition", "encoding", "checks", "exact", "lengths", "symbols", "sweep", "scoring"},
     {"vectors", "coded"},
     {"learners", "torch", "export"},
     {"evaluation"},

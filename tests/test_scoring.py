@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 from coded_samples import random_coded
+from lexicode import scoring
 from lexicode.coded import CodedEmbedding
 from lexicode.composition import compose
 from lexicode.lengths import normalized
 from lexicode.packing import pack
-from lexicode.scoring import CodeSearch, join_codes, joined_tables, squared_lengths
+from lexicode.scoring import CodeSearch, squared_lengths
+from lexicode.symbols import join_codes, joined_tables
 
 SCHEMES = [(1, 11), (2, 5), (3, 7), (4, 32), (4, 3), (5, 4), (6, 8), (7, 3), (8, 3), (9, 2), (12, 2), (1, 1)]
 
@@ -38,7 +42,11 @@ def test_joined_tables_hold_the_sums_of_their_codewords(bits: int, M: int) -> No
 
 @pytest.mark.parametrize(("bits", "M"), SCHEMES)
 @pytest.mark.parametrize("n", [1, 11])
-def test_the_best_rows_are_among_the_candidates(bits: int, M: int, n: int) -> None:
+@pytest.mark.parametrize("rows_before_numba", [0, 10**9])
+def test_the_best_rows_are_among_the_candidates(
+    bits: int, M: int, n: int, rows_before_numba: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
     codes, codebooks = random_codes(3000, M, bits)
     rows = compose(codes, codebooks)
     # A row of zeros, and rows that share a code: neither may hide another.
@@ -58,11 +66,37 @@ def test_the_best_rows_are_among_the_candidates(bits: int, M: int, n: int) -> No
         assert (cosines[found] >= lowest - 1e-6).sum() >= n
 
 
-def test_candidates_are_few() -> None:
+@pytest.mark.parametrize("rows_before_numba", [0, 10**9])
+def test_candidates_are_few(rows_before_numba: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
     codes, codebooks = random_codes(20_000, 32, 4, dim=50)
     rows = compose(codes, codebooks)
     search = CodeSearch(join_codes(pack(codes, bits=4), bits=4, count=32), 1 / np.linalg.norm(rows, axis=1))
     assert 10 <= len(search.candidates(codebooks @ normalized(rows)[17], 10)) < 200
+
+
+def test_numba_is_loaded_for_those_who_ask_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", 1500)
+    codes, codebooks = random_codes(500, 8, 4)
+    search = CodeSearch(join_codes(pack(codes, bits=4), bits=4, count=8), np.ones(500, dtype=np.float32))
+    asked = []
+    monkeypatch.setattr(scoring, "_quick_sweep", lambda *given: asked.append(search._rows_swept))
+    for _ in range(8):
+        search.candidates(codebooks @ np.eye(6, dtype=np.float32)[1], 3)
+    # Three times 500 rows by numpy, then it is asked for; there is none, so not again before as many more.
+    assert asked == [1500, 1500]
+
+
+@pytest.mark.parametrize("broken", ["numba", "llvmlite"])
+def test_without_a_numba_that_works_numpy_goes_on(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", 0)
+    monkeypatch.delitem(sys.modules, "lexicode.sweep", raising=False)
+    monkeypatch.setitem(sys.modules, broken, None)
+    coded = random_coded("8x16", rows=3000, dim=12)
+    units = normalized(coded.decode())
+    found = coded.most_similar(5, 3)
+    assert coded._code_search._quick is None
+    assert np.allclose([cosine for _, cosine in found], np.sort(units @ units[5])[::-1][1:4], atol=1e-5)
 
 
 def test_a_query_of_zeros_leaves_every_row_a_candidate() -> None:

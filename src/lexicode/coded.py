@@ -20,7 +20,8 @@ from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artef
 from lexicode.lengths import nearest_levels, normalized, scales
 from lexicode.packing import Codes, code_dtype, pack, unpack
 from lexicode.scheme import CodeScheme
-from lexicode.scoring import ROUNDING, CodeSearch, join_codes, squared_lengths
+from lexicode.scoring import ROUNDING, CodeSearch, squared_lengths
+from lexicode.symbols import join_codes
 from lexicode.words import Words, compress_words, decompress_words, repeated_rows
 
 BLOCK_ROWS = 8192

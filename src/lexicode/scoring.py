@@ -1,28 +1,27 @@
 """Every row's inner product with a query, and every row's length, straight from the codes: no row is composed.
 
 A query gives each codeword a number, its product with it, and a row's product is the sum of its codewords' numbers.
-Neighbouring codes are joined to symbols of up to 16 bits, so that one table of 65,536 sums, which stays in cache,
-serves four codebooks of 16 codewords at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from lexicode.composition import Floats, compose
 from lexicode.packing import unpack
+from lexicode.symbols import BLOCK_ROWS, SYMBOL_BITS, Symbols, join_codes, joined_tables
 
-Symbols = npt.NDArray[np.uint16]
+if TYPE_CHECKING:
+    from lexicode.sweep import QuickSweep
+
 Totals = npt.NDArray[np.uint16]
 
-SYMBOL_BITS = 16
-# Indices of so many rows, widened for numpy, stay in the second-level cache.
-BLOCK_ROWS = 32_768
 COMPOSED_ROWS = 8192
 # Where a length is what little a sum of large numbers leaves, it is taken from the composed row.
 CANCELLED = 1e-2
@@ -31,34 +30,8 @@ LEADER_GROUP = 512
 # More than float32 arithmetic can be wrong by in a cosine.
 ROUNDING = 1e-4
 LOWEST = -2.0
-
-
-def join_codes(packed: npt.NDArray[np.uint8], *, bits: int, count: int, symbol_bits: int = SYMBOL_BITS) -> Symbols:
-    """packed (n, bytes) of `count` codes a row -> symbols (S, n) uint16: as many codes as fit `symbol_bits`, joined
-
-    Code j of a symbol stands `bits * j` bits from its lowest; the last symbol of a row may hold fewer codes.
-    """
-    joined = symbol_bits // bits
-    symbols = np.zeros((-(-count // joined), len(packed)), dtype=np.uint16)
-    for start in range(0, len(packed), BLOCK_ROWS):
-        codes = unpack(packed[start : start + BLOCK_ROWS], bits=bits, count=count).T
-        for m, column in enumerate(codes):
-            symbols[m // joined, start : start + BLOCK_ROWS] |= column.astype(np.uint16) << np.uint16(m % joined * bits)
-    return symbols
-
-
-def joined_tables(tables: npt.NDArray[Any], *, symbol_bits: int = SYMBOL_BITS) -> list[npt.NDArray[Any]]:
-    """tables (M, K, ...) -> for each symbol that `join_codes` makes, the sums of its codewords: (up to 2**16, ...)"""
-    M, K = tables.shape[:2]
-    joined = symbol_bits // (K.bit_length() - 1)
-    result = []
-    for first in range(0, M, joined):
-        sums = tables[first]
-        for table in tables[first + 1 : first + joined]:
-            # The later code of a symbol has the higher bits.
-            sums = (table[:, None] + sums[None]).reshape(-1, *tables.shape[2:])
-        result.append(sums)
-    return result
+# Loading numba takes as long as numpy takes to sweep over so many rows: about half a second.
+ROWS_BEFORE_NUMBA = 30_000_000
 
 
 class CodeSearch:
@@ -74,30 +47,53 @@ class CodeSearch:
         self.symbols = symbols
         self.inverse_lengths = inverse_lengths
         self.left_out = np.empty(0, dtype=np.int64) if left_out is None else left_out
+        self._rows_swept = 0
+        self._quick: QuickSweep | None = None
 
     def candidates(self, tables: Floats, n: int) -> npt.NDArray[np.int64]:
         """tables (M, K) float32, each codeword's product with the query -> rows, ascending, the n best among them
 
-        Three quarters of the symbols are looked up for every row; the others count as the most they could be. Some
-        promising rows, looked up to the end, then give a score that n rows reach, and most rows cannot.
+        A sweep over all rows finds what each can reach at most. Some promising rows, looked up exactly, then give a
+        score that n rows do reach, and most rows cannot.
         """
         rows = len(self.inverse_lengths)
         group = min(LEADER_GROUP, rows // (2 * n))
         if group < 2:
             return np.setdiff1d(np.arange(rows), self.left_out)
-        bounds = _Bounds.of(tables)
-        totals, most, highest = bounds.partial_totals(self.symbols, self.inverse_lengths)
+        swept = self._sweep(tables)
+        highest = swept.highest
         highest[self.left_out] = -np.inf
         whole = rows // group
         leaders = highest[: whole * group].reshape(whole, group).argmax(axis=1) + np.arange(0, whole * group, group)
-        reached = bounds.scaled(bounds.totals(self.symbols, leaders, totals[leaders] - most)) - bounds.slack
+        least, _ = swept.closer(leaders)
         # A group of rows that are all left out has no leader.
-        reached = np.where(np.isfinite(highest[leaders]), reached * self.inverse_lengths[leaders], -np.inf)
+        reached = np.where(np.isfinite(highest[leaders]), least * self.inverse_lengths[leaders], -np.inf)
         threshold = np.partition(reached, -n)[-n] - ROUNDING
         # No cosine is as low as that, so rows that are left out never come in, not even where there is no leader.
         able = np.flatnonzero(highest >= max(threshold, LOWEST))
-        highest = bounds.scaled(bounds.totals(self.symbols, able, totals[able] - most)) * self.inverse_lengths[able]
-        return np.asarray(able[highest >= threshold])
+        _, most = swept.closer(able)
+        return np.asarray(able[most * self.inverse_lengths[able] >= threshold])
+
+    def _sweep(self, tables: Floats) -> _Swept:
+        if self._quick is None and self._rows_swept >= ROWS_BEFORE_NUMBA:
+            self._quick = _quick_sweep(self.symbols, tables)
+            # Where there is none now, it is asked for no sooner than the first time.
+            self._rows_swept = 0
+        self._rows_swept += len(self.inverse_lengths)
+        if self._quick is None:
+            return _Bounds.of(tables).sweep(self.symbols, self.inverse_lengths)
+        highest = self._quick.highest(tables, self.inverse_lengths)
+        sums = partial(self._quick.sums, tables)
+        return _Swept(highest, lambda rows: (sums(rows),) * 2)
+
+
+@dataclass(frozen=True)
+class _Swept:
+    """highest (V,) float32: what each row's cosine is at most; closer: what the sums of rows (n,) are at least and at
+    most, known better than from the sweep"""
+
+    highest: Floats
+    closer: Callable[[npt.NDArray[np.int64]], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -123,9 +119,9 @@ class _Bounds:
         order = np.argsort([-int(table.max()) for table in sums], kind="stable")
         return cls(step, float(lowest.sum(dtype=np.float64)), np.float32(M * step), sums, order)
 
-    def partial_totals(self, symbols: Symbols, inverse_lengths: Floats) -> tuple[Totals, np.uint16, Floats]:
-        """symbols (S, V), inverse_lengths (V,) -> steps of each row's sum, (V,) uint16; how many of them stand for the
-        symbols that are not looked up, the most they could be; and what each cosine is at most, (V,) float32"""
+    def sweep(self, symbols: Symbols, inverse_lengths: Floats) -> _Swept:
+        """symbols (S, V), inverse_lengths (V,). Three quarters of the symbols are looked up for every row; the others
+        count as the most they could be."""
         most = np.uint16(sum(int(self.sums[s].max()) for s in self.order[self._looked_up :]))
         totals = np.full(symbols.shape[1], most)
         highest = np.empty(symbols.shape[1], dtype=np.float32)
@@ -143,13 +139,15 @@ class _Bounds:
             np.multiply(
                 self.scaled(block), inverse_lengths[start : start + BLOCK_ROWS], out=highest[start : start + BLOCK_ROWS]
             )
-        return totals, most, highest
 
-    def totals(self, symbols: Symbols, rows: npt.NDArray[np.int64], partial: Totals) -> Totals:
-        """The steps of rows (n,) by all their symbols, of which `partial` (n,) has those looked up before"""
-        for s in self.order[self._looked_up :]:
-            partial = partial + self.sums[s].take(symbols[s].take(rows), mode="wrap")
-        return partial
+        def closer(rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+            whole = totals[rows] - most
+            for s in self.order[self._looked_up :]:
+                whole += self.sums[s].take(symbols[s].take(rows), mode="wrap")
+            sums = self.scaled(whole)
+            return sums - self.slack, sums
+
+        return _Swept(highest, closer)
 
     def scaled(self, totals: Totals) -> Floats:
         """totals (n,) in steps -> sums, (n,) float32"""
@@ -161,6 +159,15 @@ class _Bounds:
     @property
     def _looked_up(self) -> int:
         return -(-3 * len(self.sums) // 4)
+
+
+def _quick_sweep(symbols: Symbols, tables: Floats) -> QuickSweep | None:
+    try:
+        from lexicode.sweep import QuickSweep
+    except (ImportError, RuntimeError):
+        # No numba, or one that does not work here: where it finds no place for its cache it says so by a RuntimeError.
+        return None
+    return QuickSweep.of(symbols, tables)
 
 
 def squared_lengths(
