@@ -32,12 +32,12 @@ NOISE = 0.1
 CLUSTERS = 20_000
 HEAD = """# Scale
 
-Rows a second are those of the whole run. Codebooks are learned on at most 100,000 rows, so a larger table costs less a
-row; encoding is the part that touches every row. The table is a memory-mapped file; peak is the largest resident
-memory of the process, Python and its libraries included.
+Rows a second are those of the whole run. Unless they are learned on all rows (`--all-rows`), codebooks are learned on
+at most 100,000, so a larger table costs less a row; encoding is the part that touches every row. The table is a
+memory-mapped file; peak is the largest resident memory of the process, Python and its libraries included.
 
-| table | scheme, effort | seconds | rows/s | learning | encoding, rows/s | loss on the sample | on all | peak |
-| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
+| table | scheme, effort | learned on | seconds | rows/s | learning | encoding, rows/s | loss on these | on all | peak |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
 
 
 def draw(matrix: npt.NDArray[np.float32], rows: int, path: Path) -> None:
@@ -59,18 +59,20 @@ def clusters(dim: int) -> npt.NDArray[np.float32]:
     return rng.standard_normal((CLUSTERS, dim), dtype=np.float32) * np.linspace(1.5, 0.3, dim, dtype=np.float32)
 
 
-def compress(path: Path, scheme: str, effort: str, threads: int) -> dict[str, float]:
+def compress(path: Path, options: argparse.Namespace) -> dict[str, float]:
     """Seconds of learning and of encoding, the loss on the sample and on all rows, and the largest resident memory"""
-    child = [sys.executable, __file__, "--child", str(path), "--scheme", scheme, "--effort", effort]
-    done = subprocess.run([*child, "--threads", str(threads)], check=True, capture_output=True, text=True)
+    child = [sys.executable, __file__, "--child", str(path), "--scheme", options.scheme, "--effort", options.effort]
+    child += ["--threads", str(options.threads), *(["--all-rows"] if options.all_rows else [])]
+    done = subprocess.run(child, check=True, capture_output=True, text=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def child(path: str, scheme: str, effort: str, threads: int) -> None:
+def child(options: argparse.Namespace) -> None:
     from lexicode import AdditiveLearner
+    from lexicode.learners.additive import MIN_SAMPLE
     from lexicode.learners.progress import Progress
 
-    AdditiveLearner(scheme, effort="fast").fit(Vectors(np.random.default_rng(0).normal(size=(2000, 8))))
+    AdditiveLearner(options.scheme, effort="fast").fit(Vectors(np.random.default_rng(0).normal(size=(2000, 8))))
     marks: dict[str, float] = {}
     sample_loss = 0.0
 
@@ -81,15 +83,17 @@ def child(path: str, scheme: str, effort: str, threads: int) -> None:
             sample_loss = progress.loss or 0.0
 
     started = time.perf_counter()
-    vectors = Vectors.load(path)
-    learner = AdditiveLearner(scheme, effort=effort, threads=threads)
+    vectors = Vectors.load(options.child)
+    sample_rows = len(vectors) if options.all_rows else min(len(vectors), MIN_SAMPLE)
+    learner = AdditiveLearner(options.scheme, effort=options.effort, threads=options.threads, sample_rows=sample_rows)
     began = time.perf_counter()
     coded = learner.fit(vectors, note)
-    coded.save(path + ".coded")
+    coded.save(options.child + ".coded")
     print(
         json.dumps(
             {
                 "rows": len(vectors),
+                "sample_rows": sample_rows,
                 "seconds": time.perf_counter() - started,
                 "learning": marks["learning"] - began,
                 "encoding": marks["encoding"] - marks["learning"],
@@ -103,7 +107,7 @@ def child(path: str, scheme: str, effort: str, threads: int) -> None:
 
 def row(line: dict[str, Any]) -> str:
     return (
-        f"| {line['table']} | {line['scheme']}, {line['effort']} | {line['seconds']:.1f} "
+        f"| {line['table']} | {line['scheme']}, {line['effort']} | {line['sample_rows']:,} | {line['seconds']:.1f} "
         f"| {line['rows'] / line['seconds']:,.0f} | {line['learning']:.1f} s | {line['rows'] / line['encoding']:,.0f} "
         f"| {line['sample_loss']:.3f} | {line['loss']:.3f} | {line['peak_bytes'] / 1e6:,.0f} MB |"
     )
@@ -113,7 +117,7 @@ def keep(line: dict[str, Any], results: Path) -> None:
     """Put the line in the place of an earlier one of its table and settings, and write both files."""
     path = results / "scale.json"
     lines = json.loads(path.read_text()) if path.exists() else []
-    same = ("table", "scheme", "effort", "threads")
+    same = ("table", "scheme", "effort", "threads", "sample_rows")
     lines = [each for each in lines if any(each[name] != line[name] for name in same)] + [line]
     path.write_text(json.dumps(lines, indent=1) + "\n")
     told = [HEAD, *map(row, lines), "\nMade by, at these commits:\n"]
@@ -123,7 +127,7 @@ def keep(line: dict[str, Any], results: Path) -> None:
 
 
 def measure(name: str, path: Path, options: argparse.Namespace) -> None:
-    told = compress(path, options.scheme, options.effort, options.threads)
+    told = compress(path, options)
     path.unlink()
     Path(f"{path}.coded").unlink()
     line = {
@@ -147,12 +151,13 @@ def main() -> None:
     parser.add_argument("--scheme", default="32x16")
     parser.add_argument("--effort", default="fast")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--all-rows", action="store_true", help="learn codebooks on all rows, not on a sample")
     parser.add_argument("--folder", type=Path, default=Path("build"))
     parser.add_argument("--results", type=Path, default=Path(__file__).parent.parent / "results")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(options.child, options.scheme, options.effort, options.threads)
+        child(options)
         return
     if not options.vectors and not options.mapped:
         parser.error("give a table, or --mapped")

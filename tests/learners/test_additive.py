@@ -122,6 +122,8 @@ def test_float32_codebooks_hold_large_and_small_values(scale: float) -> None:
         ({"codebook_dtype": "int8"}, r"codebook_dtype='int8' is not one of float16, float32"),
         ({"threads": 0}, r"threads=0 is less than 1"),
         ({"heat": -1.0}, r"heat=-1.0 is not between"),
+        ({"sample_rows": 0}, r"sample_rows=0 is not a number of rows; give 1 or more"),
+        ({"sample_rows": 10.0}, r"sample_rows=10.0 is not a number of rows"),
         ({"time": 0.0}, r"time=0.0 is not a number of seconds above zero"),
         ({"loss": "huber"}, r"loss='huber' is not one of squared, cosine; the gumbel learner takes any"),
         ({"weights": "count"}, r"weights='count' is not \"zipf\""),
@@ -148,17 +150,14 @@ def test_no_codeword_stays_dead() -> None:
     assert [len(np.unique(column)) for column in codes.T] == [16, 16, 16]
 
 
-def test_a_large_table_is_learned_on_a_sample_and_coded_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lexicode.learners import additive
-
+def test_a_large_table_is_learned_on_a_sample_and_coded_whole() -> None:
     rng = np.random.default_rng(8)
     centers = rng.normal(size=(16, 6)) * 2
     vectors = Vectors(centers[rng.integers(16, size=5000)] + rng.normal(size=(5000, 6)))
     whole = AdditiveLearner("3x16", effort="fast").fit(vectors)
-    monkeypatch.setattr(additive, "MIN_SAMPLE", 1000)
-    monkeypatch.setattr(additive, "SAMPLE_ROWS_PER_CODEWORD", 1)
-    sampled = AdditiveLearner("3x16", effort="fast").fit(vectors)
-    assert loss(vectors, sampled) < 1.15 * loss(vectors, whole)
+    sampled = AdditiveLearner("3x16", effort="fast", sample_rows=1000).fit(vectors)
+    assert loss(vectors, whole) < loss(vectors, sampled) < 1.15 * loss(vectors, whole)
+    assert sampled.origin["settings"]["sample_rows"] == 1000
 
 
 def test_the_artefact_remembers_how_it_was_made(clustered: Vectors, tmp_path: Path) -> None:

@@ -48,6 +48,15 @@ OfWeights = Annotated[
         "words with counts; additive, gumbel.",
     ),
 ]
+SampleRows = Annotated[
+    int | None,
+    typer.Option(
+        "--sample-rows",
+        metavar="N",
+        min=1,
+        help="Learn codebooks on so many rows at most; additive only.  [default: 100000, or 128 a codeword]",
+    ),
+]
 Exact = Annotated[int, typer.Option("--exact", metavar="N", min=0, help="Keep the N most frequent rows as they are.")]
 MaxError = Annotated[
     float | None,
@@ -77,6 +86,7 @@ TAKEN_BY = {
     "time": ("additive",),
     "loss": ("additive", "gumbel"),
     "weights": ("additive", "gumbel"),
+    "sample_rows": ("additive",),
     "refine": ("gumbel",),
     "device": ("gumbel",),
     "checkpoint": ("additive", "gumbel"),
@@ -108,4 +118,4 @@ def parse_seconds(text: str) -> float:
 def check_taken(learner: str, option: str) -> None:
     takers = TAKEN_BY[option]
     if learner not in takers:
-        raise SettingError(f"--{option} is for --learner {' or '.join(takers)}, not for {learner}")
+        raise SettingError(f"--{option.replace('_', '-')} is for --learner {' or '.join(takers)}, not for {learner}")

@@ -60,6 +60,7 @@ class AdditiveSettings(CommonSettings):
     loss        "squared", or "cosine": the direction matters, and the length is coded apart in a byte
     weights     how much each row counts: one number a row, or "zipf" for words in the order of their frequency
     heat        times the usual temperature of the hot rounds; 0 leaves them out
+    sample_rows codebooks are learned on so many rows at most; by default on as many as pin them down
     checkpoint  a file to keep the state in, and to go on from if it is there
     """
 
@@ -68,6 +69,7 @@ class AdditiveSettings(CommonSettings):
     loss: str = "squared"
     weights: Weights | None = None
     heat: float = 1.0
+    sample_rows: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
@@ -80,6 +82,8 @@ class AdditiveSettings(CommonSettings):
             raise SettingError(f"loss={self.loss!r} is not one of {', '.join(LOSSES)}; the gumbel learner takes any")
         if not 0 <= self.heat <= 100:
             raise SettingError(f"heat={self.heat} is not between 0 and 100")
+        if self.sample_rows is not None and (type(self.sample_rows) is not int or self.sample_rows < 1):
+            raise SettingError(f"sample_rows={self.sample_rows!r} is not a number of rows; give 1 or more")
         check_weights(self.weights)
 
     def record(self) -> dict[str, Any]:
@@ -87,6 +91,8 @@ class AdditiveSettings(CommonSettings):
         asked: dict[str, Any] = {**super().record(), **length, "loss": self.loss, "heat": self.heat}
         if self.weights is not None:
             asked["weights"] = weights_record(self.weights)
+        if self.sample_rows is not None:
+            asked["sample_rows"] = self.sample_rows
         return asked
 
 
@@ -207,7 +213,7 @@ class AdditiveLearner:
         if len(exact) and others.any():
             # The codebooks need not serve rows that are kept as they are.
             weights = others
-        wanted = max(MIN_SAMPLE, SAMPLE_ROWS_PER_CODEWORD * self.scheme.basis_vectors)
+        wanted = self.settings.sample_rows or max(MIN_SAMPLE, SAMPLE_ROWS_PER_CODEWORD * self.scheme.basis_vectors)
         rng = np.random.default_rng([self.settings.seed, 1])
         chosen, chosen_weights = learning_sample(weights, total, wanted, rng)
         own = (chosen >= first) & (chosen < first + rows)
