@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import sys
 
 import numpy as np
@@ -85,6 +86,25 @@ def test_numba_is_loaded_for_those_who_ask_often(monkeypatch: pytest.MonkeyPatch
         search.candidates(codebooks @ np.eye(6, dtype=np.float32)[1], 3)
     # Three times 500 rows by numpy, then it is asked for; there is none, so not again before as many more.
     assert asked == [1500, 1500]
+
+
+@pytest.mark.parametrize("rows_before_numba", [0, 10**9])
+def test_tables_of_next_to_nothing_rule_nothing_out(rows_before_numba: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
+    codes, codebooks = random_codes(500, 4, 4)
+    search = CodeSearch(join_codes(pack(codes, bits=4), bits=4, count=4), np.full(500, 1e38, dtype=np.float32))
+    tables = (codebooks @ np.eye(6)[2] * 1e-42).astype(np.float32)
+    sums = np.array([sum(float(tables[m, k]) for m, k in enumerate(row)) for row in codes])
+    assert set(np.argsort(sums)[-3:]) <= set(search.candidates(tables, 3).tolist())
+
+
+def test_a_search_is_pickled_without_what_needs_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", 0)
+    coded = random_coded("8x16", rows=3000, dim=12)
+    found = coded.most_similar(5, 3)
+    copied = pickle.loads(pickle.dumps(coded))
+    assert copied._code_search._quick is None
+    assert copied.most_similar(5, 3) == found
 
 
 @pytest.mark.parametrize("broken", ["numba", "llvmlite"])

@@ -50,6 +50,10 @@ class CodeSearch:
         self._rows_swept = 0
         self._quick: QuickSweep | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Who unpickles it may have no numba.
+        return {**self.__dict__, "_quick": None}
+
     def candidates(self, tables: Floats, n: int) -> npt.NDArray[np.int64]:
         """tables (M, K) float32, each codeword's product with the query -> rows, ascending, the n best among them
 
@@ -114,7 +118,9 @@ class _Bounds:
         M = len(tables)
         lowest = tables.min(axis=1, keepdims=True)
         above = tables - lowest
-        step = float(above.max(axis=1).sum(dtype=np.float64)) / (np.iinfo(np.uint16).max - 2 * M) or 1.0
+        # No step that float32 would take for zero.
+        step = float(above.max(axis=1).sum(dtype=np.float64)) / (np.iinfo(np.uint16).max - 2 * M)
+        step = max(step, float(np.finfo(np.float32).tiny))
         sums = joined_tables(np.ceil(above / np.float32(step)).astype(np.uint16))
         order = np.argsort([-int(table.max()) for table in sums], kind="stable")
         return cls(step, float(lowest.sum(dtype=np.float64)), np.float32(M * step), sums, order)

@@ -68,8 +68,8 @@ class QuickSweep:
         numbers = self._numbers(tables)
         lowest = numbers.min(axis=1, keepdims=True)
         above = numbers - lowest
-        # One less, for a quotient may be rounded up.
-        step = float(above.max()) / (HIGHEST - 1) or 1.0
+        # One less, for a quotient may be rounded up; and no step that float32 would take for zero.
+        step = max(float(above.max()) / (HIGHEST - 1), float(np.finfo(np.float32).tiny))
         base = float(lowest.sum(dtype=np.float64))
         steps = np.ceil(above / np.float32(step)).astype(np.uint8)
         products = np.empty(len(factors), dtype=np.float32)

@@ -74,3 +74,12 @@ def test_time_instead_of_an_effort(run: Run, glove: Path, tmp_path: Path) -> Non
         done = run(*plain, *options)
         assert done.code != 0
         assert sentence in done.err
+
+
+def test_codebooks_learned_on_some_rows(run: Run, glove: Path, tmp_path: Path) -> None:
+    plain = ("compress", glove, "-o", tmp_path / "out", "--scheme", "3x8")
+    assert run(*plain, "--sample-rows", "20").code == 0
+    assert CodedEmbedding.load(tmp_path / "out").origin["settings"]["sample_rows"] == 20
+    done = run(*plain, "--sample-rows", "20", "--learner", "product")
+    assert done.code != 0
+    assert "--sample-rows is for --learner additive, not for product" in done.err
