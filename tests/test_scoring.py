@@ -98,6 +98,25 @@ def test_tables_of_next_to_nothing_rule_nothing_out(rows_before_numba: int, monk
     assert set(np.argsort(sums)[-3:]) <= set(search.candidates(tables, 3).tolist())
 
 
+@pytest.mark.parametrize("rows_before_numba", [0, 10**9])
+def test_large_codewords_that_cancel_hide_no_neighbour(rows_before_numba: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of large numbers that leave rows of nearly one direction: float32 is wrong by more than they differ."""
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
+    codes, codebooks = random_codes(4000, 8, 4, dim=24)
+    codebooks *= 0.02
+    codebooks[0] += 1
+    large = 1e5 * np.random.default_rng(1).normal(size=24)
+    codebooks[::2] += large.astype(np.float32)
+    codebooks[1::2] -= large.astype(np.float32)
+    rows = compose(codes, codebooks.astype(np.float64))
+    lengths = np.linalg.norm(rows, axis=1)
+    search = CodeSearch(join_codes(pack(codes, bits=4), bits=4, count=8), (1 / lengths).astype(np.float32))
+    for row in range(20):
+        unit = rows[row] / lengths[row]
+        tables = (codebooks.astype(np.float64) @ unit).astype(np.float32)
+        assert np.argmax(rows @ unit / lengths) in search.candidates(tables, 1)
+
+
 def test_a_search_is_pickled_without_what_needs_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", 0)
     coded = random_coded("8x16", rows=3000, dim=12)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from lexicode.composition import Floats, compose
 from lexicode.packing import unpack
-from lexicode.symbols import BLOCK_ROWS, SYMBOL_BITS, Symbols, join_codes, joined_tables
+from lexicode.symbols import BLOCK_ROWS, SYMBOL_BITS, Symbols, join_codes, joined_tables, sum_rounding
 
 if TYPE_CHECKING:
     from lexicode.sweep import QuickSweep
@@ -87,8 +87,7 @@ class CodeSearch:
         if self._quick is None:
             return _Bounds.of(tables).sweep(self.symbols, self.inverse_lengths)
         highest = self._quick.highest(tables, self.inverse_lengths)
-        sums = partial(self._quick.sums, tables)
-        return _Swept(highest, lambda rows: (sums(rows),) * 2)
+        return _Swept(highest, partial(self._quick.closer, tables))
 
 
 @dataclass(frozen=True)
@@ -103,8 +102,8 @@ class _Swept:
 @dataclass(frozen=True)
 class _Bounds:
     """What a row's sum of codeword numbers is at most: numbers are rounded up to whole steps, of which all sums fit 16
-    bits. Tables half as large and sums twice as quick for it, and no sum is overrated by more than M steps: `slack`,
-    about 1 % of what the sums differ by at 32 codebooks of 16."""
+    bits. Tables half as large and sums twice as quick for it, and no sum is overrated by more than M steps and what
+    float32 rounds: `slack`, about 1 % of what the sums differ by at 32 codebooks of 16."""
 
     step: float
     base: float
@@ -123,7 +122,9 @@ class _Bounds:
         step = max(step, float(np.finfo(np.float32).tiny))
         sums = joined_tables(np.ceil(above / np.float32(step)).astype(np.uint16))
         order = np.argsort([-int(table.max()) for table in sums], kind="stable")
-        return cls(step, float(lowest.sum(dtype=np.float64)), np.float32(M * step), sums, order)
+        rounding = sum_rounding(tables)
+        base = float(lowest.sum(dtype=np.float64)) + rounding
+        return cls(step, base, np.float32(M * step + 2 * rounding), sums, order)
 
     def sweep(self, symbols: Symbols, inverse_lengths: Floats) -> _Swept:
         """symbols (S, V), inverse_lengths (V,). Three quarters of the symbols are looked up for every row; the others

@@ -20,7 +20,7 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 from lexicode.composition import Floats
-from lexicode.symbols import SYMBOL_BITS, Symbols, joined_tables
+from lexicode.symbols import SYMBOL_BITS, Symbols, joined_tables, sum_rounding
 
 LANES = 32
 NIBBLE_BITS = 4
@@ -70,7 +70,7 @@ class QuickSweep:
         above = numbers - lowest
         # One less, for a quotient may be rounded up; and no step that float32 would take for zero.
         step = max(float(above.max()) / (HIGHEST - 1), float(np.finfo(np.float32).tiny))
-        base = float(lowest.sum(dtype=np.float64))
+        base = float(lowest.sum(dtype=np.float64)) + sum_rounding(tables)
         steps = np.ceil(above / np.float32(step)).astype(np.uint8)
         products = np.empty(len(factors), dtype=np.float32)
         _fill_products(
@@ -78,13 +78,15 @@ class QuickSweep:
         )
         return products
 
-    def sums(self, tables: Floats, rows: npt.NDArray[np.int64]) -> Floats:
-        """tables (M, K), rows (n,) -> the sums of these rows, (n,) float32"""
+    def closer(self, tables: Floats, rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """tables (M, K), rows (n,) -> what the sums of these rows are at least and at most, (n,) float32"""
         numbers = self._numbers(tables)
         if len(numbers) > self.blocks.shape[1]:
             numbers = (numbers[1::2, :, None] + numbers[::2, None]).reshape(-1, 256)
         codes = self.blocks[rows // LANES, :, rows % LANES]
-        return np.asarray(numbers[np.arange(len(numbers)), codes].sum(axis=1))
+        sums = numbers[np.arange(len(numbers)), codes].sum(axis=1)
+        rounding = np.float32(sum_rounding(tables))
+        return sums - rounding, sums + rounding
 
     def _numbers(self, tables: Floats) -> Floats:
         """tables (M, K) -> the numbers that a nibble can name, (2 * bytes, 16), or a wider code, (bytes, K)"""

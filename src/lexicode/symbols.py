@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lexicode.composition import Floats
 from lexicode.packing import unpack
 
 Symbols = npt.NDArray[np.uint16]
@@ -45,3 +46,10 @@ def joined_tables(tables: npt.NDArray[Any], *, symbol_bits: int = SYMBOL_BITS) -
             sums = (table[:, None] + sums[None]).reshape(-1, *tables.shape[2:])
         result.append(sums)
     return result
+
+
+def sum_rounding(tables: Floats) -> float:
+    """More than float32 can be wrong by in a sum of one number from each of tables (M, K): much, where large numbers
+    leave a small sum."""
+    largest = np.abs(tables).max(axis=1).sum(dtype=np.float64)
+    return len(tables) * float(np.finfo(np.float32).eps) * float(largest)
