@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexicode import Vectors
+from lexicode import CodeScheme, Vectors
 from memory import highest_resident
 from origin import commit, told_command
 
@@ -69,7 +69,7 @@ def compress(path: Path, options: argparse.Namespace) -> dict[str, float]:
 
 def child(options: argparse.Namespace) -> None:
     from lexicode import AdditiveLearner
-    from lexicode.learners.additive import MIN_SAMPLE
+    from lexicode.learners.additive import MIN_SAMPLE, SAMPLE_ROWS_PER_CODEWORD
     from lexicode.learners.progress import Progress
 
     AdditiveLearner(options.scheme, effort="fast").fit(Vectors(np.random.default_rng(0).normal(size=(2000, 8))))
@@ -84,7 +84,8 @@ def child(options: argparse.Namespace) -> None:
 
     started = time.perf_counter()
     vectors = Vectors.load(options.child)
-    sample_rows = len(vectors) if options.all_rows else min(len(vectors), MIN_SAMPLE)
+    usual = max(MIN_SAMPLE, SAMPLE_ROWS_PER_CODEWORD * CodeScheme.parse(options.scheme).basis_vectors)
+    sample_rows = len(vectors) if options.all_rows else min(len(vectors), usual)
     learner = AdditiveLearner(options.scheme, effort=options.effort, threads=options.threads, sample_rows=sample_rows)
     began = time.perf_counter()
     coded = learner.fit(vectors, note)

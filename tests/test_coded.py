@@ -199,6 +199,7 @@ def test_norms_scale_the_sum() -> None:
         ({"words": Words(["a"])}, r"1 words for 5 rows of codes"),
         ({"norms": np.zeros(5, np.uint8)}, r"norms and norm_levels come together"),
         ({"norms": np.full(5, 9, np.uint8), "norm_levels": np.ones(3, np.float32)}, r"norms point past the 3"),
+        ({"norms": np.zeros(5, np.uint8), "norm_levels": -np.ones(3, np.float32)}, r"none below zero"),
         (
             {"norms": np.zeros(4, np.uint8), "norm_levels": np.ones(3, np.float32)},
             r"of shape \(4,\), not one byte for each of 5 rows",

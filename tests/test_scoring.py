@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 
 from coded_samples import random_coded
-from lexicode import scoring
+from lexicode import scoring, sweep
 from lexicode.coded import CodedEmbedding
 from lexicode.composition import compose
 from lexicode.lengths import normalized
 from lexicode.packing import pack
+from lexicode.scheme import CodeScheme
 from lexicode.scoring import CodeSearch, squared_lengths
 from lexicode.symbols import join_codes, joined_tables
 
+# By numba's sweep from the first query on, and never.
+BOTH_WAYS = pytest.mark.parametrize("rows_before_numba", [0, 10**9])
 SCHEMES = [(1, 11), (2, 5), (3, 7), (4, 32), (4, 3), (5, 4), (6, 8), (7, 3), (8, 3), (9, 2), (12, 2), (1, 1)]
 
 
@@ -43,7 +46,7 @@ def test_joined_tables_hold_the_sums_of_their_codewords(bits: int, M: int) -> No
 
 @pytest.mark.parametrize(("bits", "M"), SCHEMES)
 @pytest.mark.parametrize("n", [1, 11])
-@pytest.mark.parametrize("rows_before_numba", [0, 10**9])
+@BOTH_WAYS
 def test_the_best_rows_are_among_the_candidates(
     bits: int, M: int, n: int, rows_before_numba: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,7 +70,7 @@ def test_the_best_rows_are_among_the_candidates(
         assert (cosines[found] >= lowest - 1e-6).sum() >= n
 
 
-@pytest.mark.parametrize("rows_before_numba", [0, 10**9])
+@BOTH_WAYS
 def test_candidates_are_few(rows_before_numba: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
     codes, codebooks = random_codes(20_000, 32, 4, dim=50)
@@ -88,33 +91,77 @@ def test_numba_is_loaded_for_those_who_ask_often(monkeypatch: pytest.MonkeyPatch
     assert asked == [1500, 1500]
 
 
-@pytest.mark.parametrize("rows_before_numba", [0, 10**9])
-def test_tables_of_next_to_nothing_rule_nothing_out(rows_before_numba: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@BOTH_WAYS
+@pytest.mark.parametrize("scale", [1e-42, 1e-44])
+def test_tables_of_next_to_nothing_rule_nothing_out(
+    scale: float, rows_before_numba: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
     codes, codebooks = random_codes(500, 4, 4)
     search = CodeSearch(join_codes(pack(codes, bits=4), bits=4, count=4), np.full(500, 1e38, dtype=np.float32))
-    tables = (codebooks @ np.eye(6)[2] * 1e-42).astype(np.float32)
+    tables = (codebooks @ np.eye(6)[2] * scale).astype(np.float32)
     sums = np.array([sum(float(tables[m, k]) for m, k in enumerate(row)) for row in codes])
-    assert set(np.argsort(sums)[-3:]) <= set(search.candidates(tables, 3).tolist())
+    found = search.candidates(tables, 3)
+    assert set(np.flatnonzero(sums > np.sort(sums)[-4])) <= set(found.tolist())
 
 
-@pytest.mark.parametrize("rows_before_numba", [0, 10**9])
-def test_large_codewords_that_cancel_hide_no_neighbour(rows_before_numba: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums of large numbers that leave rows of nearly one direction: float32 is wrong by more than they differ."""
+@BOTH_WAYS
+@pytest.mark.parametrize("across", [False, True])
+def test_large_codewords_that_cancel_hide_no_neighbour(
+    across: bool, rows_before_numba: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codewords that are much longer than the rows they sum to, which lie close together: float32 is wrong by more than
+    cosines differ. Across: the large part is at right angles to the rows, and their products do not show it."""
     monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
     codes, codebooks = random_codes(4000, 8, 4, dim=24)
     codebooks *= 0.02
-    codebooks[0] += 1
-    large = 1e5 * np.random.default_rng(1).normal(size=24)
-    codebooks[::2] += large.astype(np.float32)
-    codebooks[1::2] -= large.astype(np.float32)
-    rows = compose(codes, codebooks.astype(np.float64))
-    lengths = np.linalg.norm(rows, axis=1)
-    search = CodeSearch(join_codes(pack(codes, bits=4), bits=4, count=8), (1 / lengths).astype(np.float32))
+    codebooks[..., 12:] = 0 if across else codebooks[..., 12:]
+    codebooks[0, :, :12] += 1
+    large = np.random.default_rng(1).normal(size=24)
+    large[:12] *= not across
+    for m in range(8):
+        codebooks[m] += (1e5 * (-1) ** m * large).astype(np.float32)
+    coded = CodedEmbedding(
+        scheme=CodeScheme.parse("8x16"), packed=pack(codes, bits=4), codebooks=codebooks.astype(np.float32)
+    )
+    units = normalized(coded.decode())
     for row in range(20):
-        unit = rows[row] / lengths[row]
-        tables = (codebooks.astype(np.float64) @ unit).astype(np.float32)
-        assert np.argmax(rows @ unit / lengths) in search.candidates(tables, 1)
+        cosines = np.delete(units @ units[row], row)
+        (_, cosine), *_ = coded.most_similar(row, 1)
+        assert cosine == pytest.approx(cosines.max(), abs=1e-5)
+
+
+@BOTH_WAYS
+def test_lengths_that_cancel_hide_no_neighbour(rows_before_numba: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many short codes: the first half of the codebooks go one way, the others back."""
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
+    codes, codebooks = random_codes(20_000, 256, 1, dim=40)
+    there = np.random.default_rng(2).normal(size=40).astype(np.float32) * 4
+    codebooks[:128] += there
+    codebooks[128:] -= there
+    coded = CodedEmbedding(
+        scheme=CodeScheme.parse("256x2"), packed=pack(codes, bits=1), codebooks=codebooks.astype(np.float16)
+    )
+    units = normalized(coded.decode())
+    for row in range(40):
+        cosines = np.sort(np.delete(units @ units[row], row))[::-1]
+        assert np.allclose([cosine for _, cosine in coded.most_similar(row, 5)], cosines[:5], atol=2e-5)
+
+
+@BOTH_WAYS
+def test_a_group_of_rows_that_are_all_kept_as_they_are(rows_before_numba: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the most frequent rows are, which stand first. The queries are what their codes would say, and nobody is."""
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
+    plain = random_coded("8x16", rows=4000, dim=12, words=False)
+    kept = np.random.default_rng(1).normal(size=(3000, 12)).astype(np.float32)
+    coded = CodedEmbedding(
+        scheme=plain.scheme, packed=plain.packed, codebooks=plain.codebooks,
+        exact_ids=np.arange(3000, dtype=np.uint32), exact_rows=kept,
+    )  # fmt: skip
+    units = normalized(coded.decode())
+    for unit in normalized(plain.decode())[:3000:4]:
+        ((_, cosine),) = coded.most_similar(unit, 1)
+        assert cosine == pytest.approx((units @ unit).max(), abs=1e-5)
 
 
 def test_a_search_is_pickled_without_what_needs_numba(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,16 +173,38 @@ def test_a_search_is_pickled_without_what_needs_numba(monkeypatch: pytest.Monkey
     assert copied.most_similar(5, 3) == found
 
 
+def same_as_brute_force(coded: CodedEmbedding, row: int) -> bool:
+    units = normalized(coded.decode())
+    expected = np.sort(np.delete(units @ units[row], row))[::-1][:3]
+    return np.allclose([cosine for _, cosine in coded.most_similar(row, 3)], expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("broken", ["numba", "llvmlite"])
-def test_without_a_numba_that_works_numpy_goes_on(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_numba_numpy_goes_on(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", 0)
     monkeypatch.delitem(sys.modules, "lexicode.sweep", raising=False)
     monkeypatch.setitem(sys.modules, broken, None)
     coded = random_coded("8x16", rows=3000, dim=12)
-    units = normalized(coded.decode())
-    found = coded.most_similar(5, 3)
+    assert same_as_brute_force(coded, 5)
     assert coded._code_search._quick is None
-    assert np.allclose([cosine for _, cosine in found], np.sort(units @ units[5])[::-1][1:4], atol=1e-5)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no locator available"), OSError("disk full"), EOFError()])
+def test_with_a_numba_that_fails_numpy_goes_on(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: object) -> None:
+        raise error
+
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", 0)
+    monkeypatch.setattr(sweep, "_fill_products", fail)
+    coded = random_coded("8x16", rows=3000, dim=12)
+    assert same_as_brute_force(coded, 5)
+    assert coded._code_search._quick is None
+
+
+def test_numba_is_not_loaded_for_codebooks_it_does_not_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", 0)
+    monkeypatch.setattr(scoring, "_quick_sweep", lambda *given: pytest.fail("asked for"))
+    assert same_as_brute_force(random_coded("3x128", rows=3000, dim=12), 5)
 
 
 def test_a_query_of_zeros_leaves_every_row_a_candidate() -> None:
@@ -173,8 +242,12 @@ def test_lengths_of_product_codes() -> None:
     assert np.allclose(found, expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("scheme", ["32x16", "10x8", "3x256", "2x1024"])
-def test_neighbours_of_a_larger_table_are_those_of_brute_force(scheme: str) -> None:
+@BOTH_WAYS
+@pytest.mark.parametrize("scheme", ["32x16", "10x8", "9x32", "7x64", "3x256", "2x1024"])
+def test_neighbours_of_a_larger_table_are_those_of_brute_force(
+    scheme: str, rows_before_numba: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
     coded = random_coded(scheme, rows=5000, dim=12)
     units = normalized(coded.decode())
     for row in (0, 77, 4999):
@@ -185,7 +258,11 @@ def test_neighbours_of_a_larger_table_are_those_of_brute_force(scheme: str) -> N
         assert np.allclose([cosine for _, cosine in found], [cosines[int(word[1:])] for word, _ in found], atol=1e-5)
 
 
-def test_rows_kept_as_they_are_are_found_by_their_own_direction() -> None:
+@BOTH_WAYS
+def test_rows_kept_as_they_are_are_found_by_their_own_direction(
+    rows_before_numba: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "ROWS_BEFORE_NUMBA", rows_before_numba)
     plain = random_coded("4x16", rows=2000, dim=8, words=False)
     rng = np.random.default_rng(5)
     ids = np.sort(rng.choice(2000, size=300, replace=False)).astype(np.uint32)

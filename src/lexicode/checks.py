@@ -49,7 +49,7 @@ def check_norms(norms: npt.NDArray[Any] | None, levels: npt.NDArray[Any] | None,
         return
     if norms.dtype != np.uint8 or norms.shape != (rows,):
         raise InputError(f"norms are {norms.dtype} of shape {norms.shape}, not one byte for each of {rows} rows")
-    if levels.dtype != np.float32 or not np.isfinite(levels).all():
-        raise InputError(f"norm levels of {levels.dtype}; finite float32 numbers are needed")
+    if levels.dtype != np.float32 or not np.isfinite(levels).all() or (levels < 0).any():
+        raise InputError(f"norm levels of {levels.dtype}; finite float32 numbers, none below zero, are needed")
     if levels.ndim != 1 or int(norms.max()) >= len(levels):
         raise InputError(f"norms point past the {levels.size} norm levels")

@@ -20,7 +20,7 @@ from lexicode.formats.artefact import artefact_bytes, read_artefact, write_artef
 from lexicode.lengths import nearest_levels, normalized, scales
 from lexicode.packing import Codes, code_dtype, pack, unpack
 from lexicode.scheme import CodeScheme
-from lexicode.scoring import ROUNDING, CodeSearch, squared_lengths
+from lexicode.scoring import ROUNDING, CodeSearch, product_rounding, squared_lengths
 from lexicode.symbols import join_codes
 from lexicode.words import Words, compress_words, decompress_words, repeated_rows
 
@@ -304,7 +304,8 @@ class CodedEmbedding:
             inverse[self.norm_levels[self.norms] == 0] = 0
         # Whatever their codes say, rows that are kept as they are are judged by their own directions.
         left_out = None if self.exact is None else self.exact.ids
-        return CodeSearch(join_codes(self.packed, bits=bits, count=M), inverse, left_out)
+        symbols = join_codes(self.packed, bits=bits, count=M)
+        return CodeSearch(symbols, inverse, rounding=product_rounding(self._float_codebooks), left_out=left_out)
 
     @cached_property
     def _exact_directions(self) -> Floats:

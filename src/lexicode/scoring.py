@@ -15,7 +15,14 @@ import numpy.typing as npt
 
 from lexicode.composition import Floats, compose
 from lexicode.packing import unpack
-from lexicode.symbols import BLOCK_ROWS, SYMBOL_BITS, Symbols, join_codes, joined_tables, sum_rounding
+from lexicode.symbols import (
+    BLOCK_ROWS,
+    MOST_QUICK_CODEWORDS,
+    SYMBOL_BITS,
+    Symbols,
+    join_codes,
+    joined_tables,
+)
 
 if TYPE_CHECKING:
     from lexicode.sweep import QuickSweep
@@ -23,8 +30,8 @@ if TYPE_CHECKING:
 Totals = npt.NDArray[np.uint16]
 
 COMPOSED_ROWS = 8192
-# Where a length is what little a sum of large numbers leaves, it is taken from the composed row.
-CANCELLED = 1e-2
+# Where a squared length is as little of what was added up, it is noise, and taken from the composed row.
+CANCELLED = 1e-12
 # One row of each so many is looked up to the end, to know what the best reach.
 LEADER_GROUP = 512
 # More than float32 arithmetic can be wrong by in a cosine.
@@ -37,15 +44,22 @@ ROWS_BEFORE_NUMBA = 30_000_000
 class CodeSearch:
     """Finds the rows whose cosine with a query may be among the highest; what is left is few enough to compose.
 
-    symbols (S, V) uint16 as `join_codes` makes them; inverse_lengths (V,) float32, 0 for a row of zeros; left_out: rows
-    whose codes say nothing of them, and which are never found.
+    symbols (S, V) uint16 as `join_codes` makes them; inverse_lengths (V,) float32, 0 for a row of zeros; rounding: how
+    wrong float32 may be in a row's product with a query; left_out: rows whose codes say nothing of them, and which are
+    never found.
     """
 
     def __init__(
-        self, symbols: Symbols, inverse_lengths: Floats, left_out: npt.NDArray[np.integer[Any]] | None = None
+        self,
+        symbols: Symbols,
+        inverse_lengths: Floats,
+        *,
+        rounding: float = 0.0,
+        left_out: npt.NDArray[np.integer[Any]] | None = None,
     ) -> None:
         self.symbols = symbols
         self.inverse_lengths = inverse_lengths
+        self.rounding = rounding
         self.left_out = np.empty(0, dtype=np.int64) if left_out is None else left_out
         self._rows_swept = 0
         self._quick: QuickSweep | None = None
@@ -79,15 +93,16 @@ class CodeSearch:
         return np.asarray(able[most * self.inverse_lengths[able] >= threshold])
 
     def _sweep(self, tables: Floats) -> _Swept:
-        if self._quick is None and self._rows_swept >= ROWS_BEFORE_NUMBA:
+        swept_enough = self._rows_swept >= ROWS_BEFORE_NUMBA and tables.shape[1] <= MOST_QUICK_CODEWORDS
+        if self._quick is None and swept_enough:
             self._quick = _quick_sweep(self.symbols, tables)
             # Where there is none now, it is asked for no sooner than the first time.
             self._rows_swept = 0
         self._rows_swept += len(self.inverse_lengths)
         if self._quick is None:
-            return _Bounds.of(tables).sweep(self.symbols, self.inverse_lengths)
-        highest = self._quick.highest(tables, self.inverse_lengths)
-        return _Swept(highest, partial(self._quick.closer, tables))
+            return _Bounds.of(tables, self.rounding).sweep(self.symbols, self.inverse_lengths)
+        highest = self._quick.highest(tables, self.inverse_lengths, self.rounding)
+        return _Swept(highest, partial(self._quick.closer, tables, self.rounding))
 
 
 @dataclass(frozen=True)
@@ -113,7 +128,7 @@ class _Bounds:
     order: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, tables: Floats) -> _Bounds:
+    def of(cls, tables: Floats, rounding: float) -> _Bounds:
         M = len(tables)
         lowest = tables.min(axis=1, keepdims=True)
         above = tables - lowest
@@ -122,7 +137,6 @@ class _Bounds:
         step = max(step, float(np.finfo(np.float32).tiny))
         sums = joined_tables(np.ceil(above / np.float32(step)).astype(np.uint16))
         order = np.argsort([-int(table.max()) for table in sums], kind="stable")
-        rounding = sum_rounding(tables)
         base = float(lowest.sum(dtype=np.float64)) + rounding
         return cls(step, base, np.float32(M * step + 2 * rounding), sums, order)
 
@@ -171,10 +185,22 @@ class _Bounds:
 def _quick_sweep(symbols: Symbols, tables: Floats) -> QuickSweep | None:
     try:
         from lexicode.sweep import QuickSweep
-    except (ImportError, RuntimeError):
-        # No numba, or one that does not work here: where it finds no place for its cache it says so by a RuntimeError.
+
+        quick = QuickSweep.of(symbols, tables)
+        if quick is not None:
+            # A trial, for numba compiles and reads its cache only now.
+            quick.highest(tables, np.ones(symbols.shape[1], dtype=np.float32), 0.0)
+    except Exception:
+        # Whatever numba lacks here (itself, LLVM, room for its cache, a cache that is whole), numpy does without.
         return None
-    return QuickSweep.of(symbols, tables)
+    return quick
+
+
+def product_rounding(codebooks: Floats) -> float:
+    """More than float32 can be wrong by in the product of a row's sum of codewords with a vector of length one: much,
+    where large codewords leave a small row. codebooks (M, K, width)"""
+    longest = np.linalg.norm(codebooks.astype(np.float64), axis=2).max(axis=1)
+    return 2 * len(codebooks) * float(np.finfo(np.float32).eps) * float(longest.sum())
 
 
 def squared_lengths(
@@ -199,16 +225,17 @@ def squared_lengths(
     if offsets is not None or bits > half or making + looking_up > adding:
         return _composed_lengths(packed, codebooks, bits=bits, offsets=offsets, dim=dim)
     symbols = join_codes(packed, bits=bits, count=M, symbol_bits=half)
-    vectors = joined_tables(codebooks, symbol_bits=half)
-    own = np.zeros(len(packed), dtype=np.float32)
+    vectors = joined_tables(codebooks.astype(np.float64), symbol_bits=half)
+    # In float64, for codewords may be much longer than the rows they sum to.
+    own = np.zeros(len(packed))
     for column, sums in zip(symbols, vectors, strict=True):
         own += np.einsum("nd,nd->n", sums, sums).take(column)
     squares = own.copy()
-    index, found = np.empty(BLOCK_ROWS, dtype=np.intp), np.empty(BLOCK_ROWS, dtype=np.float32)
+    index, found = np.empty(BLOCK_ROWS, dtype=np.intp), np.empty(BLOCK_ROWS)
     for later in range(1, len(vectors)):
         high = symbols[later] << np.uint16(half)
         for earlier in range(later):
-            products = np.zeros((len(vectors[later]), 1 << half), dtype=np.float32)
+            products = np.zeros((len(vectors[later]), 1 << half))
             products[:, : len(vectors[earlier])] = 2 * (vectors[later] @ vectors[earlier].T)
             for start in range(0, len(packed), BLOCK_ROWS):
                 block = squares[start : start + BLOCK_ROWS]
@@ -218,7 +245,7 @@ def squared_lengths(
                 block += values
     cancelled = np.flatnonzero(squares <= CANCELLED * own)
     squares[cancelled] = _composed_lengths(packed[cancelled], codebooks, bits=bits)
-    return squares
+    return squares.astype(np.float32)
 
 
 def _composed_lengths(

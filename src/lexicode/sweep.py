@@ -20,16 +20,16 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 from lexicode.composition import Floats
-from lexicode.symbols import SYMBOL_BITS, Symbols, joined_tables, sum_rounding
+from lexicode.symbols import MOST_QUICK_CODEWORDS, SYMBOL_BITS, Symbols, joined_tables
 
 LANES = 32
 NIBBLE_BITS = 4
-MOST_BITS = 6
 HIGHEST = 127
 # So many numbers add up within 16 bits.
 MOST_CODES = 2**16 // (HIGHEST + 1)
 # Code for a processor that is not this one, which numba can be told to make, may lack the instruction.
-POSSIBLE = not config.CPU_NAME and config.CPU_FEATURES is None and binding.get_host_cpu_features().get("avx2", False)
+_FOR_THIS_PROCESSOR = not config.DISABLE_JIT and not config.CPU_NAME and config.CPU_FEATURES is None
+POSSIBLE = _FOR_THIS_PROCESSOR and binding.get_host_cpu_features().get("avx2", False)
 
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
 _TABLE = ir.VectorType(ir.IntType(8), 16)
@@ -51,7 +51,7 @@ class QuickSweep:
         """symbols (S, V) of codes that name numbers of tables (M, K); None where it cannot be done"""
         M, K = tables.shape
         bits = K.bit_length() - 1
-        if not POSSIBLE or bits > MOST_BITS or M > MOST_CODES:
+        if not POSSIBLE or K > MOST_QUICK_CODEWORDS or M > MOST_CODES:
             return None
         small = small_symbols(symbols, bits=bits, count=M)
         if bits <= NIBBLE_BITS:
@@ -63,14 +63,15 @@ class QuickSweep:
         padded[:, :V] = small
         return cls(np.ascontiguousarray(padded.reshape(len(small), -1, LANES).swapaxes(0, 1)))
 
-    def highest(self, tables: Floats, factors: Floats) -> Floats:
-        """tables (M, K), factors (V,) -> what each row's sum times its factor is at most, (V,) float32"""
+    def highest(self, tables: Floats, factors: Floats, rounding: float) -> Floats:
+        """tables (M, K), factors (V,) -> what each row's sum times its factor is at most, (V,) float32; sums may be
+        wrong by `rounding`"""
         numbers = self._numbers(tables)
         lowest = numbers.min(axis=1, keepdims=True)
         above = numbers - lowest
         # One less, for a quotient may be rounded up; and no step that float32 would take for zero.
         step = max(float(above.max()) / (HIGHEST - 1), float(np.finfo(np.float32).tiny))
-        base = float(lowest.sum(dtype=np.float64)) + sum_rounding(tables)
+        base = float(lowest.sum(dtype=np.float64)) + rounding
         steps = np.ceil(above / np.float32(step)).astype(np.uint8)
         products = np.empty(len(factors), dtype=np.float32)
         _fill_products(
@@ -78,15 +79,14 @@ class QuickSweep:
         )
         return products
 
-    def closer(self, tables: Floats, rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def closer(self, tables: Floats, rounding: float, rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
         """tables (M, K), rows (n,) -> what the sums of these rows are at least and at most, (n,) float32"""
         numbers = self._numbers(tables)
         if len(numbers) > self.blocks.shape[1]:
             numbers = (numbers[1::2, :, None] + numbers[::2, None]).reshape(-1, 256)
         codes = self.blocks[rows // LANES, :, rows % LANES]
         sums = numbers[np.arange(len(numbers)), codes].sum(axis=1)
-        rounding = np.float32(sum_rounding(tables))
-        return sums - rounding, sums + rounding
+        return sums - np.float32(rounding), sums + np.float32(rounding)
 
     def _numbers(self, tables: Floats) -> Floats:
         """tables (M, K) -> the numbers that a nibble can name, (2 * bytes, 16), or a wider code, (bytes, K)"""

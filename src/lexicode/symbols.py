@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexicode.composition import Floats
 from lexicode.packing import unpack
 
 Symbols = npt.NDArray[np.uint16]
@@ -18,6 +17,8 @@ Symbols = npt.NDArray[np.uint16]
 SYMBOL_BITS = 16
 # Indices of so many rows, widened for numpy, stay in the second-level cache.
 BLOCK_ROWS = 32_768
+# Codebooks of more are searched by numpy alone.
+MOST_QUICK_CODEWORDS = 64
 
 
 def join_codes(packed: npt.NDArray[np.uint8], *, bits: int, count: int, symbol_bits: int = SYMBOL_BITS) -> Symbols:
@@ -46,10 +47,3 @@ def joined_tables(tables: npt.NDArray[Any], *, symbol_bits: int = SYMBOL_BITS) -
             sums = (table[:, None] + sums[None]).reshape(-1, *tables.shape[2:])
         result.append(sums)
     return result
-
-
-def sum_rounding(tables: Floats) -> float:
-    """More than float32 can be wrong by in a sum of one number from each of tables (M, K): much, where large numbers
-    leave a small sum."""
-    largest = np.abs(tables).max(axis=1).sum(dtype=np.float64)
-    return len(tables) * float(np.finfo(np.float32).eps) * float(largest)
