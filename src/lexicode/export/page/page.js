@@ -36,7 +36,10 @@ async function start() {
     showAnalogy(inputs.slice(1).map((input) => input.value.trim()));
   });
   at("any").addEventListener("click", () => {
-    go(labelOf(Math.floor(Math.random() * Math.min(table.size, FREQUENT_ROWS))));
+    const rows = Math.min(table.size, FREQUENT_ROWS);
+    const row = Math.floor(Math.random() * rows);
+    // The word that is shown already would be no surprise.
+    go(labelOf(labelOf(row) === at("chosen").textContent ? (row + 1) % rows : row));
   });
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.matches("input")) return;
