@@ -22,7 +22,7 @@ from lexicode.vectors import Vectors
 # Drawn ahead: up to so many iterations, and numbers of float32 (16 MB, which stays near the processor).
 MOST_AHEAD = 64
 NUMBERS_AHEAD = 1 << 22
-# Drawn at a time, to fill a wait with: some 100 microseconds. With an eighth of that, calls took longer than numbers.
+# Drawn at a time, to fill a wait with: some 100 microseconds. With an eighth of that an iteration took 8 % longer.
 NUMBERS_AT_ONCE = 1 << 15
 # 32 random bits, as an integer below and above zero, times this plus a half: never 0 and never 1 in float32.
 UNIT = np.float32(2**-32 * (1 - 2**-23))
