@@ -39,7 +39,8 @@ def draw_accuracy(rows: list[Row], folder: Path) -> str | None:
                     size, mean, yerr=spread or None, color=colour, marker=marker, capsize=2, linestyle="none",
                     label=label if number == 0 else None,
                 )  # fmt: skip
-                note = same[0]["scheme"] or name.partition("-")[2]
+                # The row's name without its learner's: 16x32, weighted-12x16, or a number of bits.
+                note = name.partition("-")[2]
                 axes.annotate(note, (size, mean), xytext=(4, 3), textcoords="offset points", fontsize=6.5)
         axes.set_xscale("log")
         axes.set_xlabel("bytes by the paper's count")

@@ -156,7 +156,8 @@ def test_a_large_table_is_learned_on_a_sample_and_coded_whole() -> None:
     vectors = Vectors(centers[rng.integers(16, size=5000)] + rng.normal(size=(5000, 6)))
     whole = AdditiveLearner("3x16", effort="fast").fit(vectors)
     sampled = AdditiveLearner("3x16", effort="fast", sample_rows=1000).fit(vectors)
-    assert loss(vectors, whole) < loss(vectors, sampled) < 1.5 * loss(vectors, whole)
+    assert loss(vectors, sampled) < 1.15 * loss(vectors, whole)
+    assert sampled.codebooks.tobytes() != whole.codebooks.tobytes()
     assert sampled.origin["settings"]["sample_rows"] == 1000
 
 
