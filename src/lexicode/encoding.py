@@ -46,16 +46,21 @@ class SearchTables:
     tolerance: np.float32
 
     @classmethod
-    def of(cls, codebooks: Floats) -> SearchTables:
-        """codebooks (M, K, dim) float32"""
+    def of(cls, codebooks: Floats, *, by_codebook: bool = False) -> SearchTables:
+        """codebooks (M, K, dim) float32. by_codebook: number the codewords m * K + k, as drawing codes takes them; a
+        search takes all codebooks at once, and so their codewords side by side."""
         M, K, dim = codebooks.shape
         means = codebooks.mean(axis=1)
-        flat = np.ascontiguousarray((codebooks - means[:, None]).transpose(1, 0, 2)).reshape(K * M, dim)
+        centered = codebooks - means[:, None]
+        flat = np.ascontiguousarray(centered if by_codebook else centered.transpose(1, 0, 2)).reshape(K * M, dim)
         pull = flat @ flat.T
         norms = pull.diagonal().copy()
         pull *= 2
         same = np.arange(M)
-        pull.reshape(K, M, K, M)[:, same, :, same] = 0
+        if by_codebook:
+            pull.reshape(M, K, M, K)[same, :, same] = 0
+        else:
+            pull.reshape(K, M, K, M)[:, same, :, same] = 0
         return cls(
             codebooks=M,
             codewords=K,

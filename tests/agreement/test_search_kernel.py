@@ -53,7 +53,7 @@ def test_drawing_agrees_with_its_plain_statement(M: int, K: int, dim: int) -> No
     rng = np.random.default_rng(M * K)
     codebooks = rng.normal(size=(M, K, dim)).astype(np.float32)
     block = rng.normal(size=(40, dim)).astype(np.float32) * 2
-    tables = SearchTables.of(codebooks)
+    tables = SearchTables.of(codebooks, by_codebook=True)
     codes = rng.integers(K, size=(40, M)).astype(np.uint8)
     noise = gumbel_noise(1, K, 3.0)
 
@@ -67,7 +67,6 @@ def test_drawing_agrees_with_its_plain_statement(M: int, K: int, dim: int) -> No
             slow[row, m] = np.argmin(errors - noise[first : first + K])
 
     scores, errors = tables.begin(block)
-    kernels.adopt(scores, codes, tables.pull, errors)
     kernels.anneal(scores, codes, tables.pull, errors, row_states(4, np.arange(40)), noise, 5)
     assert np.array_equal(codes, slow)
     assert np.allclose(errors, np.square(block - compose(codes, codebooks)).sum(axis=1), atol=1e-3)
@@ -76,11 +75,10 @@ def test_drawing_agrees_with_its_plain_statement(M: int, K: int, dim: int) -> No
 def test_codes_are_drawn_as_often_as_the_temperature_says() -> None:
     """One codebook: the code of a row is k with probability exp(-error / temperature), up to a factor."""
     codebooks = np.array([[[0.0], [1.0], [2.0], [4.0]]], dtype=np.float32)
-    tables = SearchTables.of(codebooks)
+    tables = SearchTables.of(codebooks, by_codebook=True)
     rows = 40_000
     scores, errors = tables.begin(np.zeros((rows, 1), dtype=np.float32))
     codes = np.zeros((rows, 1), dtype=np.uint8)
-    kernels.adopt(scores, codes, tables.pull, errors)
     kernels.anneal(scores, codes, tables.pull, errors, row_states(1, np.arange(rows)), gumbel_noise(5, 4, 4.0), 1)
     expected = np.exp(-np.square(codebooks[0, :, 0]) / 4)
     assert np.bincount(codes[:, 0], minlength=4) / rows == pytest.approx(expected / expected.sum(), abs=0.02)

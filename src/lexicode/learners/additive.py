@@ -262,7 +262,7 @@ class AdditiveLearner:
             if temperature is not None and state.step > 0:
                 state.codewords = _carried_on(before, state.solved, counts)
             searching = Searching(
-                tables=SearchTables.of(as_codebooks(state.codewords, M)),
+                tables=SearchTables.of(as_codebooks(state.codewords, M), by_codebook=temperature is not None),
                 pool=pool,
                 seed=mixed_seed(self.settings.seed, state.step),
             )

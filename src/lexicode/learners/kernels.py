@@ -1,7 +1,7 @@
 """The learner's inner loops, compiled by numba. Each is a plain loop over rows that frees the GIL, so that threads
 can share the rows out; each has its slow twin in numpy (encoding.py, least_squares.py) and a test that they agree.
 
-Codewords are numbered j = k * M + m; see encoding.py for what scores and pull are.
+Codewords are numbered j = k * M + m unless it says otherwise; see encoding.py for what scores and pull are.
 """
 
 from __future__ import annotations
@@ -117,26 +117,47 @@ def anneal(
 
     The lowest of score - temperature * g, for Gumbel numbers g, is such a draw. `noise` (2**NOISE_BITS + K,) float32
     are such numbers times the temperature: a draw takes K that follow one another, from a place drawn by lot.
-    scores (n, K*M), codes (n, M), errors (n,), states (n,) uint64
+    Codewords are numbered by codebook here, m * K + k. scores (n, M*K) and errors (n,) are at entry those at no code,
+    at exit those of codes (n, M); states (n,) uint64
     """
     n, M = codes.shape
     K = scores.shape[1] // M
+    values = np.empty(K, dtype=np.float32)
+    bits = values.view(np.int32)
     for i in range(n):
         row, state = scores[i], states[i]
+        for m in range(M):
+            j = m * K + np.int64(codes[i, m])
+            errors[i] += row[j]
+            _add(row, pull[j])
         for _ in range(sweeps):
             for m in range(M):
                 state = _next(state)
-                first = np.int64(state >> np.uint64(64 - NOISE_BITS))
-                best, lowest = -1, np.float32(np.inf)
+                first, start = np.int64(state >> np.uint64(64 - NOISE_BITS)), m * K
                 for k in range(K):
-                    value = row[k * M + m] - noise[first + k]
-                    if value < lowest:
-                        best, lowest = k, value
-                old = np.int64(codes[i, m])
+                    values[k] = row[start + k] - noise[first + k]
+                best, old = _first_lowest(bits), np.int64(codes[i, m])
                 if best != old:
-                    errors[i] += row[best * M + m] - row[old * M + m]
-                    _shift(row, pull[best * M + m], pull[old * M + m])
+                    errors[i] += row[start + best] - row[start + old]
+                    _shift(row, pull[start + best], pull[start + old])
                     codes[i, m] = best
+
+
+@njit(nogil=True, cache=True)
+def _first_lowest(bits: Array) -> int:
+    """Where the lowest number is, of float32 given as their bits, (K,) int32, which are used up. Whole numbers in the
+    order of the floats, because compilers make vector code of a minimum of whole numbers only."""
+    K = bits.shape[0]
+    lowest = np.int32(0x7FFFFFFF)
+    for k in range(K):
+        key = bits[k] ^ ((bits[k] >> np.int32(31)) & np.int32(0x7FFFFFFF))
+        bits[k] = key
+        lowest = key if key < lowest else lowest
+    first = np.int32(K)
+    for k in range(K):
+        place = np.int32(k) if bits[k] == lowest else np.int32(K)
+        first = place if place < first else first
+    return int(first)
 
 
 @njit(nogil=True, cache=True)

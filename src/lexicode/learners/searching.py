@@ -25,7 +25,8 @@ BlockWork = Callable[[Floats, slice, npt.NDArray[np.uint64]], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Searching:
-    """tables of the present codebooks; seed: of the rows' own random numbers, which their numbers (n,) set apart"""
+    """tables of the present codebooks, by codebook for `draw`; seed: of the rows' own random numbers, which their
+    numbers (n,) set apart"""
 
     tables: SearchTables
     pool: ThreadPoolExecutor
@@ -35,7 +36,6 @@ class Searching:
         """Draw the codes (n, M) of vectors (n, dim) anew, in place; their squared errors, (n,) float32"""
 
         def draw_block(scores: Floats, part: slice, states: npt.NDArray[np.uint64]) -> None:
-            kernels.adopt(scores, codes[part], self.tables.pull, errors[part])
             kernels.anneal(scores, codes[part], self.tables.pull, errors[part], states, noise, sweeps)
 
         noise = gumbel_noise(self.seed, self.tables.codewords, temperature)
