@@ -134,7 +134,10 @@ def coded_layers(
         raise SettingError(f"row {name.text!r} has no codes")
 
     def code(table: Table) -> tuple[CodedEmbedding, float, int | None]:
-        done = learned(Vectors(table), name.kind, str(scheme), work=work, log=log, seed=seed, **settings.of(name.kind))
+        done = learned(
+            Vectors(table), name.kind, str(scheme), work=work, log=log, threads=torch.get_num_threads(), seed=seed,
+            **settings.of(name.kind),
+        )  # fmt: skip
         return done.coded, done.seconds, done.iterations
 
     tables = [source, target] if name.each else [np.concatenate([source, target])]
