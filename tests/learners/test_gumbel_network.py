@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from lexicode import SettingError, Vectors
-from lexicode.learners.gumbel_batches import Batches, fill_inverse_exponential
+from lexicode.learners.gumbel_batches import Batch, Batches, fill_inverse_exponential
 from lexicode.learners.gumbel_losses import check_loss
 from lexicode.learners.gumbel_network import GumbelNetwork
+from lexicode.learners.gumbel_supply import OwnRows
 from lexicode.scheme import CodeScheme
 
 
@@ -73,31 +73,31 @@ def test_noise_is_exponential() -> None:
     assert distance < 1.95 / np.sqrt(E.size)
 
 
-@pytest.mark.parametrize("waits", [0, 1, 7, 1000])
-def test_every_batch_depends_on_its_iteration_alone(waits: int) -> None:
+def test_every_batch_depends_on_its_iteration_alone() -> None:
     vectors = Vectors(np.arange(400, dtype=np.float32).reshape(100, 4))
+    own_rows = OwnRows(vectors, np.arange(100, dtype=np.float32))
 
-    def fed(pool: ThreadPoolExecutor, first: int, waits: int) -> list[tuple[Any, torch.Tensor, torch.Tensor]]:
+    def fed(pool: ThreadPoolExecutor, first: int) -> list[Batch]:
         device = torch.device("cpu")
-        batches = Batches(vectors, size=5, width=2048, seed=[3], pool=pool, device=device, in_parts=waits > 0)
-        result = []
+        batches = Batches(own_rows, size=5, scale=0.5, width=2048, seed=[3], pool=pool, device=device)
+        copies = []
         for batch in batches.between(first, 150):
-            for _ in range(waits):
-                batches.draw_some()
-            result.append((batch.numbers.copy(), batch.inverse_noise.clone(), batch.rows.clone()))
-        return result
+            noise, weights = batch.inverse_noise.clone(), batch.weights.clone()
+            copies.append(Batch(rows=batch.rows.clone(), inverse_noise=noise, weights=weights))
+        return copies
 
     with ThreadPoolExecutor(2) as pool:
-        whole, later = fed(pool, 0, waits=0), fed(pool, 71, waits)
+        whole, later = fed(pool, 0), fed(pool, 71)
     assert len(whole) == 150
-    for (numbers, noise, rows), (again, same_noise, same_rows) in zip(whole[71:], later, strict=True):
-        np.testing.assert_array_equal(numbers, again)
-        assert torch.equal(noise, same_noise)
-        assert torch.equal(rows, same_rows)
-        np.testing.assert_array_equal(rows.numpy(), vectors.take(numbers))
-    assert len({noise.numpy().tobytes() for _, noise, _ in whole}) == 150
-    drawn = np.bincount(np.concatenate([numbers for numbers, _, _ in whole]), minlength=100)
-    assert (drawn > 0).mean() > 0.95
+    for batch, again in zip(whole[71:], later, strict=True):
+        assert torch.equal(batch.inverse_noise, again.inverse_noise)
+        assert torch.equal(batch.rows, again.rows)
+        assert torch.equal(batch.weights, again.weights)
+        # A row begins with four times its number, which is its weight.
+        assert torch.equal(batch.weights, batch.rows[:, 0] / 4 * 0.5)
+    assert len({batch.inverse_noise.numpy().tobytes() for batch in whole}) == 150
+    numbers = torch.cat([batch.rows[:, 0] for batch in whole]).int() // 4
+    assert (np.bincount(numbers.numpy(), minlength=100) > 0).mean() > 0.95
 
 
 @pytest.mark.parametrize(

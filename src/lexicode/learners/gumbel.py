@@ -22,9 +22,9 @@ from lexicode.composition import compose
 from lexicode.errors import LearningError, SettingError
 from lexicode.learners.checkpoint import Checkpoint
 from lexicode.learners.gumbel_batches import Batches
-from lexicode.learners.gumbel_exchange import Exchange, exchange_for
-from lexicode.learners.gumbel_network import GumbelNetwork, parameter_count
+from lexicode.learners.gumbel_network import GumbelNetwork
 from lexicode.learners.gumbel_settings import GumbelSettings
+from lexicode.learners.gumbel_supply import BroughtRows, OwnRows, Supply
 from lexicode.learners.gumbel_validation import Validation, Validator
 from lexicode.learners.keeping import with_exact_rows
 from lexicode.learners.learner import check_range, origin, stored
@@ -65,95 +65,92 @@ class GumbelLearner:
         self.curve = []
         check_range(vectors, self.settings.codebook_dtype, team)
         report = on_progress or (lambda progress: None)
-        threads = self.settings.threads_in(team)
-        exchange = self._exchange(vectors.dim, team)
-        try:
-            network = self._network(vectors.dim, exchange, team)
-            with training_threads(threads), ThreadPoolExecutor(threads) as pool:
-                self._train(network, exchange, vectors, pool, report, team)
-                coded = self._encode_all(network, vectors, team)
-        finally:
-            exchange.close()
+        network = self._network(vectors, report, team)
+        with training_threads(self.settings.threads_in(team)):
+            coded = self._encode_all(network, vectors, team)
         if self._refiner is not None:
             coded = self._refined(self._refiner, coded, vectors, report, team)
         return with_exact_rows(coded, vectors, self.settings, weights=self.settings.weights, team=team)
 
-    def _exchange(self, dim: int, team: Team) -> Exchange:
-        if self.settings.batch_size % team.size:
-            raise SettingError(
-                f"batches of {self.settings.batch_size} rows cannot be shared evenly by {team.size} processes; "
-                f"use a number that divides {self.settings.batch_size}"
-            )
-        return exchange_for(team, parameter_count(self.scheme, dim), self.settings.torch_device)
-
-    def _network(self, dim: int, exchange: Exchange, team: Team) -> GumbelNetwork:
-        network = GumbelNetwork(
-            self.scheme,
-            dim,
-            batch=self.settings.batch_size // team.size,
-            temperature=self.settings.temperature,
-            exchange=exchange,
-        )
-        # The same in every process, so that the same averaged gradients keep them the same.
-        network.parameters.initialize(self.settings.seed)
+    def _network(self, vectors: Vectors, report: OnProgress, team: Team) -> GumbelNetwork:
+        """The trained network, the same in every process."""
+        run = self.settings
+        first_row, (total_rows,) = team.first_row(len(vectors)), team.total(len(vectors))
+        weights = row_weights(run.weights, int(total_rows))[first_row : first_row + len(vectors)]
+        checkpoint = self._checkpoint(vectors, team)
+        if team.size == 1 or team.size > team.size_here or run.torch_device.type != "cpu":
+            size = self._part_of_batch(team)
+            # Each process counts as much as it has rows, however the table is shared out.
+            scale, own_rows = len(vectors) / (total_rows * size), OwnRows(vectors, weights)
+            return self._trained(vectors.dim, own_rows, size, scale, run.threads_in(team), checkpoint, report, team)
+        all_rows = BroughtRows(team, vectors, weights, seed=run.seed, batch=run.batch_size)
+        if team.leads:
+            size, threads = run.batch_size, team.size * run.threads_in(team)
+            with all_rows:
+                network = self._trained(vectors.dim, all_rows, size, 1 / size, threads, checkpoint, report, ALONE)
+        else:
+            network = self._fresh(vectors.dim, 1)
+            all_rows.serve()
+        team.agree(network.parameters.flat.numpy())
         return network
 
-    def _train(
+    def _part_of_batch(self, team: Team) -> int:
+        """How many rows of each batch this process draws."""
+        batch = self.settings.batch_size
+        if batch < team.size:
+            raise SettingError(f"{team.size} processes cannot share batches of {batch} rows; use fewer processes")
+        return batch * (team.rank + 1) // team.size - batch * team.rank // team.size
+
+    def _fresh(self, dim: int, size: int) -> GumbelNetwork:
+        run = self.settings
+        network = GumbelNetwork(self.scheme, dim, batch=size, temperature=run.temperature, device=run.torch_device)
+        # The same in every process, so that the same summed gradients keep them the same.
+        network.parameters.initialize(run.seed)
+        return network
+
+    def _trained(
         self,
-        network: GumbelNetwork,
-        exchange: Exchange,
-        vectors: Vectors,
-        pool: ThreadPoolExecutor,
+        dim: int,
+        supply: Supply,
+        size: int,
+        scale: float,
+        threads: int,
+        checkpoint: Checkpoint | None,
         report: OnProgress,
         team: Team,
-    ) -> None:
-        """Leave the network with the best parameters it had at any validation."""
-        run = self.settings
-        first_row = team.first_row(len(vectors))
-        (total_rows,) = team.total(len(vectors))
-        weights = row_weights(run.weights, int(total_rows))[first_row : first_row + len(vectors)]
-        validator = self._validator(vectors, weights, team)
-        checkpoint = self._checkpoint(vectors, team)
-        best = self._resume(network, checkpoint, team)
-        if best is None:
-            best = self._judge(network, validator, 0, 0.0, network.parameters.flat.clone())
-        batches = Batches(
-            vectors,
-            size=run.batch_size // team.size,
-            width=self.scheme.basis_vectors,
-            seed=[run.seed, 2, *team.stream],
-            pool=pool,
-            device=network.device,
-            in_parts=team.size > 1,
-        )
-        exchange.meanwhile = batches.draw_some
-        # Each process counts as much as it has rows, however the table is shared out.
-        scale = len(vectors) * team.size / (total_rows * run.batch_size)
-        scaled_weights = torch.from_numpy(weights * np.float32(scale))
-        good = _snapshot(network, exchange, best)
-        while (iteration := network.steps_taken) < run.iterations:
-            stop = min(iteration - iteration % run.validate_every + run.validate_every, run.iterations)
-            began = time.perf_counter()
-            for batch in batches.between(iteration, stop):
-                batch_weights = scaled_weights[batch.numbers].to(network.device)
-                exchange.before_gradient()
-                network.gradient_of(batch.rows, batch.inverse_noise, run.loss, batch_weights)
-                exchange.before_step()
-                if run.clip is not None:
-                    _clip(exchange, run.clip)
-                network.step(run.learning_rate, exchange.part)
-                exchange.after_step()
-            exchange.before_gradient()
-            speed = (stop - iteration) / (time.perf_counter() - began)
-            best = self._judge(network, validator, stop, speed, best)
-            if self._diverged:
-                raise self._stopped(checkpoint, good, team)
-            good = _snapshot(network, exchange, best)
-            if checkpoint is not None and team.leads and (checkpoint.due or stop == run.iterations):
-                self._save(checkpoint, good)
-            report(self._progress(stop))
-        # Not into the old buffer, which other processes may still be reading.
+    ) -> GumbelNetwork:
+        """A network with the best parameters it had at any validation; each iteration is fed `size` rows of the supply,
+        which count `scale` times their weights."""
+        run, network = self.settings, self._fresh(dim, size)
+        with training_threads(threads), ThreadPoolExecutor(threads) as pool:
+            validator = self._validator(*supply.rows(0), team)
+            best = self._resume(network, checkpoint, team)
+            if best is None:
+                best = self._judge(network, validator, 0, 0.0, network.parameters.flat.clone())
+            batches = Batches(
+                supply, size=size, scale=scale, width=self.scheme.basis_vectors, seed=[run.seed, 2, *team.stream],
+                pool=pool, device=network.device,
+            )  # fmt: skip
+            good = _snapshot(network, best)
+            while (iteration := network.steps_taken) < run.iterations:
+                stop = min(iteration - iteration % run.validate_every + run.validate_every, run.iterations)
+                began = time.perf_counter()
+                for batch in batches.between(iteration, stop):
+                    network.gradient_of(batch.rows, batch.inverse_noise, run.loss, batch.weights)
+                    team.sum_tensor(network.gradient.flat)
+                    if run.clip is not None:
+                        _clip(network.gradient.flat, run.clip)
+                    network.step(run.learning_rate)
+                speed = (stop - iteration) / (time.perf_counter() - began)
+                best = self._judge(network, validator, stop, speed, best)
+                if self._diverged:
+                    raise self._stopped(checkpoint, good, team)
+                good = _snapshot(network, best)
+                if checkpoint is not None and team.leads and (checkpoint.due or stop == run.iterations):
+                    self._save(checkpoint, good)
+                report(self._progress(stop))
         network.parameters.adopt(best)
+        return network
 
     # ---- judging
 
@@ -296,22 +293,22 @@ class GumbelLearner:
         return refined
 
 
-def _snapshot(network: GumbelNetwork, exchange: Exchange, best: torch.Tensor) -> dict[str, torch.Tensor]:
+def _snapshot(network: GumbelNetwork, best: torch.Tensor) -> dict[str, torch.Tensor]:
     """A copy of all that training changes."""
     return {
         "parameters": network.parameters.flat.clone(),
-        "first_moment": exchange.complete(network.first_moment),
-        "second_moment": exchange.complete(network.second_moment),
+        "first_moment": network.first_moment.clone(),
+        "second_moment": network.second_moment.clone(),
         "best": best,
         "iteration": torch.tensor(network.steps_taken),
     }
 
 
-def _clip(exchange: Exchange, largest: float) -> None:
+def _clip(gradient: torch.Tensor, largest: float) -> None:
     """Shorten the gradient to `largest` where it is longer."""
-    norm = exchange.squared_norm() ** 0.5
+    norm = float(gradient.norm())
     if norm > largest:
-        exchange.gradient[exchange.part] *= largest / norm
+        gradient *= largest / norm
 
 
 @contextmanager

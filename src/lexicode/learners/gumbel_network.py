@@ -18,9 +18,7 @@ import torch
 from torch.nn.functional import embedding_bag, softplus
 from torch.optim.adam import adam
 
-from lexicode.learners.gumbel_exchange import Exchange
 from lexicode.learners.gumbel_losses import RowLoss, slope
-from lexicode.learners.team import ALONE
 from lexicode.packing import Codes, code_dtype
 from lexicode.scheme import CodeScheme
 
@@ -28,12 +26,6 @@ from lexicode.scheme import CodeScheme
 LOWEST_LOGIT = -60.0
 # The paper's Adam: its own defaults (Kingma and Ba 2014).
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-ALL = slice(None)
-
-
-def parameter_count(scheme: CodeScheme, dim: int) -> int:
-    """How many numbers the network's five parameters have in all."""
-    return sum(int(np.prod(shape)) for shape in _shapes(scheme, dim))
 
 
 def _shapes(scheme: CodeScheme, dim: int) -> tuple[tuple[int, ...], ...]:
@@ -76,16 +68,16 @@ class GumbelNetwork:
     """Parameters, their gradient, Adam's moments, and the buffers of a batch."""
 
     def __init__(
-        self, scheme: CodeScheme, dim: int, *, batch: int, temperature: float = 1.0, exchange: Exchange | None = None
+        self, scheme: CodeScheme, dim: int, *, batch: int, temperature: float = 1.0, device: torch.device | None = None
     ) -> None:
-        exchange = exchange or Exchange(ALONE, parameter_count(scheme, dim), torch.device("cpu"))
-        device = exchange.parameters.device
+        numbers = sum(int(np.prod(shape)) for shape in _shapes(scheme, dim))
+        device = device or torch.device("cpu")
         M, K, MK = scheme.codebooks, scheme.codewords, scheme.basis_vectors
         self.scheme = scheme
         self.device = device
         self.temperature = temperature
-        self.parameters = Parameters(scheme, dim, exchange.parameters)
-        self.gradient = Parameters(scheme, dim, exchange.gradient)
+        self.parameters = Parameters(scheme, dim, torch.zeros(numbers, device=device))
+        self.gradient = Parameters(scheme, dim, torch.zeros(numbers, device=device))
         self.first_moment = torch.zeros_like(self.parameters.flat)
         self.second_moment = torch.zeros_like(self.parameters.flat)
         self._steps_taken = torch.zeros((), device=device)
@@ -148,12 +140,12 @@ class GumbelNetwork:
         torch.sum(self._hidden_slope, dim=0, out=gradient.hidden_bias)
 
     @torch.no_grad()
-    def step(self, learning_rate: float, part: slice = ALL) -> None:
-        """One step of Adam along `gradient`, over all parameters, or this part of them, in one pass."""
+    def step(self, learning_rate: float) -> None:
+        """One step of Adam along `gradient`, over all parameters in one pass."""
         adam(
-            [self.parameters.flat[part]], [self.gradient.flat[part]], [self.first_moment[part]],
-            [self.second_moment[part]], [], [self._steps_taken], fused=True, amsgrad=False, beta1=BETA1, beta2=BETA2,
-            lr=learning_rate, weight_decay=0.0, eps=EPSILON, maximize=False,
+            [self.parameters.flat], [self.gradient.flat], [self.first_moment], [self.second_moment], [],
+            [self._steps_taken], fused=True, amsgrad=False, beta1=BETA1, beta2=BETA2, lr=learning_rate,
+            weight_decay=0.0, eps=EPSILON, maximize=False,
         )  # fmt: skip
 
     @property
