@@ -84,6 +84,8 @@ def test_a_table_too_large_for_one_process_is_learned_from_samples(
 
 def test_samples_change_and_come_again(clustered: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gumbel_supply, "BROUGHT_NUMBERS", 120 * clustered.dim)
+    # A word to the others each time that nothing is to be brought.
+    monkeypatch.setattr(gumbel_supply, "SECONDS_OF_SILENCE", -1)
     places = {row.tobytes(): place for place, row in enumerate(clustered.matrix)}
 
     def work(team: Team) -> list[tuple[int, ...]]:

@@ -10,6 +10,7 @@ does not, on samples of them that change in the course of the training.
 
 from __future__ import annotations
 
+import time
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,8 @@ from lexicode.vectors import Vectors
 
 # Numbers of float32 that the first process takes from the others at a time: 512 MB.
 BROUGHT_NUMBERS = 1 << 27
+# Who hears nothing for long takes the other for lost: so a word now and then.
+SECONDS_OF_SILENCE = 10.0
 
 
 class Supply(Protocol):
@@ -66,12 +69,15 @@ class BroughtRows:
             if rows is None or weights is None:
                 raise ValueError("only the first process trains on rows that others bring")
             self._supplied = Vectors(rows), weights
+        elif time.monotonic() - self._spoken > SECONDS_OF_SILENCE:
+            self._order({"sample": None})
         return self._supplied
 
     def serve(self) -> None:
         """Bring rows until the training is over."""
         while "sample" in (order := self._order(None)):
-            self._bring(order["sample"])
+            if order["sample"] is not None:
+                self._bring(order["sample"])
         if order["trouble"] is not None:
             raise LearningError(order["trouble"])
 
@@ -84,7 +90,10 @@ class BroughtRows:
             self._order({"trouble": None if error is None else str(error)})
 
     def _order(self, order: dict[str, Any] | None) -> dict[str, Any]:
+        """What the first process says, in all of them: the number of the sample to bring, None for no other than
+        before; or how the training ended."""
         told: dict[str, Any] = self._team.say(order)
+        self._spoken = time.monotonic()
         return told
 
     def _bring(self, sample: int) -> tuple[Floats | None, Floats | None]:
