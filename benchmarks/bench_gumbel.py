@@ -22,6 +22,7 @@ from torch import nn
 from lexicode import Vectors
 from lexicode.learners.gumbel_batches import Batches
 from lexicode.learners.gumbel_network import GumbelNetwork
+from lexicode.learners.gumbel_supply import OwnRows
 from lexicode.scheme import CodeScheme
 
 ROWS, BATCH, RATE = 75_000, 128, 1e-4
@@ -63,13 +64,14 @@ def our_loop(table: torch.Tensor, scheme: CodeScheme, pool: ThreadPoolExecutor) 
     """What GumbelLearner does between two validations."""
     network = GumbelNetwork(scheme, table.shape[1], batch=BATCH)
     network.parameters.initialize(0)
-    vectors, width = Vectors(table.numpy()), scheme.basis_vectors
-    batches = Batches(vectors, size=BATCH, width=width, seed=[0], pool=pool, device=torch.device("cpu"))
-    weights = torch.full((len(table),), 1 / BATCH)
+    rows = OwnRows(Vectors(table.numpy()), np.ones(len(table), dtype=np.float32))
+    batches = Batches(
+        rows, size=BATCH, scale=1 / BATCH, width=scheme.basis_vectors, seed=[0], pool=pool, device=network.device
+    )
 
     def run(iterations: int) -> None:
         for batch in batches.between(network.steps_taken, network.steps_taken + iterations):
-            network.gradient_of(batch.rows, batch.inverse_noise, "squared", weights[batch.numbers])
+            network.gradient_of(batch.rows, batch.inverse_noise, "squared", batch.weights)
             network.step(RATE)
 
     return run

@@ -41,6 +41,7 @@ from lexicode import GumbelLearner, Vectors
 from lexicode.learners.gumbel import training_threads
 from lexicode.learners.gumbel_batches import Batches
 from lexicode.learners.gumbel_network import GumbelNetwork
+from lexicode.learners.gumbel_supply import OwnRows
 from lexicode.scheme import CodeScheme
 from lexicode.torch import compress_model, load_compressed, save_compressed
 from origin import commit, told_command
@@ -109,14 +110,15 @@ def processor_seconds_per_iteration(scheme: str, table: Floats) -> float:
     parsed = CodeScheme.parse(scheme)
     network = GumbelNetwork(parsed, table.shape[1], batch=BATCH_SIZE)
     network.parameters.initialize(0)
-    share = torch.tensor([1 / BATCH_SIZE])
+    rows = OwnRows(Vectors(table), np.ones(len(table), dtype=np.float32))
     with ThreadPoolExecutor(1) as pool, training_threads(1):
         batches = Batches(
-            Vectors(table), size=BATCH_SIZE, width=parsed.basis_vectors, seed=[0], pool=pool, device=network.device
-        )
+            rows, size=BATCH_SIZE, scale=1 / BATCH_SIZE, width=parsed.basis_vectors, seed=[0], pool=pool,
+            device=network.device,
+        )  # fmt: skip
         times = []
         for batch in batches.between(0, 1 + TIMED_ITERATIONS):
-            network.gradient_of(batch.rows, batch.inverse_noise, "squared", share)
+            network.gradient_of(batch.rows, batch.inverse_noise, "squared", batch.weights)
             network.step(1e-4)
             times.append(time.process_time())
     return (times[-1] - times[0]) / TIMED_ITERATIONS
