@@ -1,6 +1,7 @@
 """Vectors -> codes for given codebooks, in numpy alone: the plain statement of the search that the learner runs fast.
 
-The codewords are numbered j = k * M + m (codeword k of codebook m). For one row x and its present code, let
+The codewords are numbered j = k * M + m (codeword k of codebook m), unless tables are made by codebook. For one row x
+and its present code, let
 
     score[j] = |c_j|^2 - 2 c_j . (x - the sum of the other codebooks' codewords)
 

@@ -100,6 +100,21 @@ def test_every_batch_depends_on_its_iteration_alone() -> None:
     assert (np.bincount(numbers.numpy(), minlength=100) > 0).mean() > 0.95
 
 
+def test_rows_are_asked_for_where_their_block_begins() -> None:
+    """So a run that goes on in the middle of a block has the rows that an unbroken one has."""
+    vectors, asked = Vectors(np.ones((10, 4), dtype=np.float32)), []
+
+    class Watched:
+        def rows(self, iteration: int) -> tuple[Vectors, np.ndarray]:
+            asked.append(iteration)
+            return vectors, np.ones(10, dtype=np.float32)
+
+    with ThreadPoolExecutor(1) as pool:
+        batches = Batches(Watched(), size=5, scale=1, width=8, seed=[3], pool=pool, device=torch.device("cpu"))
+        assert len(list(batches.between(70, 130))) == 60
+    assert asked == [64, 128]
+
+
 @pytest.mark.parametrize(
     ("loss", "sentence"),
     [

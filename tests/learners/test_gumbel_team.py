@@ -12,7 +12,9 @@ import torch
 from lexicode import CodedEmbedding, GumbelLearner, LearningError, SettingError, Vectors
 from lexicode.learners import gumbel_supply
 from lexicode.learners.gumbel import _clip
+from lexicode.learners.gumbel_network import GumbelNetwork
 from lexicode.learners.gumbel_supply import BroughtRows
+from lexicode.learners.progress import Progress
 from lexicode.learners.team import Team
 from thread_team import run_team
 
@@ -90,7 +92,7 @@ def test_samples_change_and_come_again(clustered: Vectors, monkeypatch: pytest.M
 
     def work(team: Team) -> list[tuple[int, ...]]:
         own = shares(clustered, team)
-        numbers = np.arange(len(own), dtype=np.float32)
+        numbers = np.arange(len(own), dtype=np.float32) + 1
         brought, samples = BroughtRows(team, own, numbers, seed=1, batch=10), []
         if not team.leads:
             brought.serve()
@@ -100,7 +102,7 @@ def test_samples_change_and_come_again(clustered: Vectors, monkeypatch: pytest.M
                 rows, weights = brought.rows(iteration)
                 found = [places[row.tobytes()] for row in rows.matrix]
                 # A third of the table is the first process's, so is a third of the sample; weights go with their rows.
-                assert [place - 200 * (place >= 200) for place in found] == weights.tolist()
+                assert [place - 200 * (place >= 200) + 1 for place in found] == weights.tolist()
                 assert (len(found), sum(place < 200 for place in found)) == (120, 40)
                 samples.append(tuple(found))
         return samples
@@ -109,6 +111,56 @@ def test_samples_change_and_come_again(clustered: Vectors, monkeypatch: pytest.M
     assert first == same == again
     assert len({first, second, third}) == 3
     assert len(set(first)) == 120
+
+
+def test_of_a_large_table_rows_without_weight_are_not_brought(
+    clustered: Vectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gumbel_supply, "BROUGHT_NUMBERS", 120 * clustered.dim)
+    weights = np.zeros(len(clustered))
+    weights[[3, 250, 599]] = 1
+    coded, _ = learned(clustered, 2, weights=weights)
+    rows = np.concatenate([each.decode() for each in coded])[[3, 250, 599]]
+    assert np.square(rows - clustered.matrix[[3, 250, 599]]).sum() < np.square(clustered.matrix[[3, 250, 599]]).sum()
+
+
+def test_the_first_process_trains_with_the_threads_of_all(clustered: Vectors) -> None:
+    seen: list[int] = []
+
+    def watched(reconstruction: torch.Tensor, original: torch.Tensor) -> torch.Tensor:
+        seen.append(torch.get_num_threads())
+        return (reconstruction - original).square().sum(dim=1)
+
+    learned(clustered, 3, loss=watched, iterations=50)
+    # Each has one. The loss is also tried out when the learner is made, on whatever threads there are.
+    assert seen.count(3) >= 50
+
+
+def test_every_row_of_several_machines_counts_the_same(clustered: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    sums: list[float] = []
+    plain = GumbelNetwork.gradient_of
+
+    def watched(network: GumbelNetwork, rows: Any, noise: Any, loss: Any, weights: torch.Tensor) -> None:
+        sums.append(round(float(weights.sum()), 4))
+        plain(network, rows, noise, loss, weights)
+
+    monkeypatch.setattr(GumbelNetwork, "gradient_of", watched)
+    learned(clustered, 3, machines=True, iterations=10)
+    # 100, 200 and 300 of the 600 rows, though each process draws 21 or 22 rows of a batch
+    assert {value: sums.count(value) for value in sums} == {0.1667: 10, 0.3333: 10, 0.5: 10}
+
+
+def test_machines_clip_the_gradient_of_the_whole_batch(clustered: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[float] = []
+    plain = GumbelNetwork.step
+
+    def watched(network: GumbelNetwork, learning_rate: float) -> None:
+        lengths.append(float(network.gradient.flat.norm()))
+        plain(network, learning_rate)
+
+    monkeypatch.setattr(GumbelNetwork, "step", watched)
+    learned(clustered, 2, machines=True, clip=0.01, iterations=10)
+    assert lengths == pytest.approx([0.01] * 20)
 
 
 def test_all_processes_hear_that_training_cannot_go_on(clustered: Vectors) -> None:
@@ -120,6 +172,18 @@ def test_all_processes_hear_that_training_cannot_go_on(clustered: Vectors) -> No
 
     first, second = run_team(2, work)
     assert first == second
+
+
+def test_all_processes_hear_of_an_error_in_the_first(clustered: Vectors) -> None:
+    def fail(progress: Progress) -> None:
+        raise OSError("the disk is full")
+
+    def work(team: Team) -> type[BaseException]:
+        with pytest.raises((OSError, LearningError), match="the disk is full") as caught:
+            GumbelLearner("4x8", **QUICK).fit(shares(clustered, team), fail, team=team)
+        return caught.type
+
+    assert run_team(2, work) == [OSError, LearningError]
 
 
 def test_a_gradient_is_clipped_to_its_largest_length() -> None:

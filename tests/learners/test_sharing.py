@@ -63,6 +63,20 @@ def test_only_a_processs_own_rows_are_read(tmp_path: Path) -> None:
         load_share(paths, OneOfTwo(1))
 
 
+def test_files_of_other_widths_are_refused_by_all_processes(tmp_path: Path) -> None:
+    """Each process sees a file of its own, and no fault in it."""
+    narrow, wide = str(tmp_path / "narrow.npy"), str(tmp_path / "wide.npy")
+    np.save(narrow, np.ones((10, 3), dtype=np.float32))
+    np.save(wide, np.ones((10, 4), dtype=np.float32))
+
+    def work(team: Team) -> str:
+        with pytest.raises(InputError, match=r"wide.npy: has 4 columns, but .*narrow.npy has 3") as caught:
+            load_share([narrow, wide], team)
+        return str(caught.value)
+
+    assert len(set(run_team(2, work))) == 1
+
+
 def test_a_share_within_one_file_stays_on_disk(shards: list[str]) -> None:
     for rank in range(2):
         assert isinstance(load_share(shards[1:2], OneOfTwo(rank)).vectors.matrix.base, np.memmap)

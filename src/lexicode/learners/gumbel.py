@@ -47,7 +47,8 @@ class GumbelLearner:
     """GumbelLearner(scheme, iterations=200_000, seed=0).fit(vectors) -> CodedEmbedding
 
     Same vectors, settings, seed and threads on the same machine: same bytes. `curve` holds a Validation for every
-    time the codes were judged, the first of them before any training.
+    time the codes were judged, the first of them before any training; in a team of one machine only the first process
+    trains, judges and reports.
     """
 
     name: ClassVar[str] = "gumbel"
@@ -77,15 +78,16 @@ class GumbelLearner:
         run = self.settings
         first_row, (total_rows,) = team.first_row(len(vectors)), team.total(len(vectors))
         weights = row_weights(run.weights, int(total_rows))[first_row : first_row + len(vectors)]
-        checkpoint = self._checkpoint(vectors, team)
-        if team.size == 1 or team.size > team.size_here or run.torch_device.type != "cpu":
+        on_one_machine = 1 < team.size == team.size_here and run.torch_device.type == "cpu"
+        checkpoint = self._checkpoint(vectors, on_one_machine, team)
+        if not on_one_machine:
             size = self._part_of_batch(team)
             # Each process counts as much as it has rows, however the table is shared out.
             scale, own_rows = len(vectors) / (total_rows * size), OwnRows(vectors, weights)
             return self._trained(vectors.dim, own_rows, size, scale, run.threads_in(team), checkpoint, report, team)
         all_rows = BroughtRows(team, vectors, weights, seed=run.seed, batch=run.batch_size)
         if team.leads:
-            size, threads = run.batch_size, team.size * run.threads_in(team)
+            size, threads = run.batch_size, team.size * run.threads if run.threads else run.thread_count
             with all_rows:
                 network = self._trained(vectors.dim, all_rows, size, 1 / size, threads, checkpoint, report, ALONE)
         else:
@@ -192,7 +194,7 @@ class GumbelLearner:
 
     # ---- going on
 
-    def _checkpoint(self, vectors: Vectors, team: Team) -> Checkpoint | None:
+    def _checkpoint(self, vectors: Vectors, on_one_machine: bool, team: Team) -> Checkpoint | None:
         if self.settings.checkpoint is None:
             return None
         digests = "".join(team.tell_all(vectors.digest))
@@ -200,7 +202,7 @@ class GumbelLearner:
             "learner": self.name,
             "scheme": str(self.scheme),
             "vectors": hashlib.sha256(digests.encode()).hexdigest(),
-            "processes": team.size,
+            "processes": f"{team.size} of one machine" if on_one_machine else team.size,
             **self.settings.identity(),
         }
         return Checkpoint(self.settings.checkpoint, identity)

@@ -6,9 +6,9 @@
     y     = d A                                              A holds the codewords
 
 A Gumbel noise is G = -log E with E exponential, so at temperature 1 the softmax is alpha / E over its sum: neither
-logarithm nor exponential is needed. Codewords are numbered j = k * M + m, as everywhere in the learners: then the sum
+logarithm nor exponential is needed. Codewords are numbered j = k * M + m, as in a search: then the sum
 over a codebook's K runs across rows of M contiguous numbers. All five parameters lie in one buffer, so that the
-optimizer makes one pass over it and several processes average their gradients by one all-reduce.
+optimizer makes one pass over it and machines sum their gradients by one all-reduce.
 """
 
 from __future__ import annotations

@@ -54,9 +54,14 @@ class BroughtRows:
         self._team = team
         self._vectors, self._weights = vectors, weights
         self._seed = seed
-        total = int(team.total(len(vectors))[0])
-        wanted = min(total, BROUGHT_NUMBERS // vectors.dim)
-        self._own = len(vectors) * wanted // total
+        self._candidates: npt.NDArray[np.int64] = np.arange(len(vectors))
+        limit = BROUGHT_NUMBERS // vectors.dim
+        if int(team.total(len(vectors))[0]) > limit:
+            # A sample should teach something.
+            self._candidates = np.flatnonzero(weights)
+        (total,) = team.total(len(self._candidates))
+        wanted = min(int(total), limit)
+        self._own = len(self._candidates) * wanted // int(total)
         self._iterations = None if wanted == total else max(1, wanted // batch)
         self._sample: int | None = None
 
@@ -85,9 +90,9 @@ class BroughtRows:
         """The first process trains."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """It is done, or cannot go on: the others hear of it. From a team that has lost a process nobody hears."""
-        if error is None or (isinstance(error, LearningError) and not isinstance(error, LostProcessError)):
-            self._order({"trouble": None if error is None else str(error)})
+        """It is done, or cannot go on: the others hear of it. In a team that has lost a process nobody would."""
+        if error is None or (isinstance(error, Exception) and not isinstance(error, LostProcessError)):
+            self._order({"trouble": None if error is None else str(error) or type(error).__name__})
 
     def _order(self, order: dict[str, Any] | None) -> dict[str, Any]:
         """What the first process says, in all of them: the number of the sample to bring, None for no other than
@@ -97,8 +102,8 @@ class BroughtRows:
         return told
 
     def _bring(self, sample: int) -> tuple[Floats | None, Floats | None]:
-        chosen: npt.NDArray[np.int64] = np.arange(len(self._vectors))
+        chosen = self._candidates
         if self._iterations is not None:
             rng = np.random.default_rng([self._seed, 4, *self._team.stream, sample])
-            chosen = np.sort(rng.choice(len(self._vectors), size=self._own, replace=False))
+            chosen = np.sort(rng.choice(chosen, size=self._own, replace=False))
         return self._team.gather(self._vectors.take(chosen)), self._team.gather(self._weights[chosen])

@@ -50,6 +50,9 @@ class Several(Team, ABC):
             if contiguous is not array:
                 array[...] = contiguous
 
+    def sum_tensor(self, tensor: Any) -> None:
+        raise NotImplementedError("only torch.distributed sums tensors")
+
     def agree(self, array: Array) -> None:
         contiguous = np.ascontiguousarray(array)
         self._spread(contiguous)

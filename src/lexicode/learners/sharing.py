@@ -77,6 +77,7 @@ def load_share(
         own = _joined([Vectors.load(path, **reading) for path in group])
     else:
         own = _part(_first_rows(paths, limit, reading), team)
+    _check_columns(own, team)
     if words is not None:
         own = _with_words(own, words, team)
     return _without_repeats(own, duplicates, team)
@@ -149,6 +150,14 @@ def _joined(parts: Sequence[Vectors]) -> Vectors:
     joined = Vectors(matrix, words, source=f"{first.source} and {len(parts) - 1} more", duplicates="first")
     joined.dropped += sum(part.dropped for part in parts)
     return joined
+
+
+def _check_columns(own: Vectors, team: Team) -> None:
+    """No process sees the others' files."""
+    (first, source), *others = team.tell_all([own.dim, own.source])
+    for columns, other in others:
+        if columns != first:
+            raise InputError(f"{other}: has {columns} columns, but {source} has {first}")
 
 
 def _part(vectors: Vectors, team: Team) -> Vectors:
