@@ -2,9 +2,9 @@
 
     python benchmarks/bench_processes.py VECTORS [--runs fast balanced gumbel] [--times 3] [--torchrun]
 
-The two take turns, so that a busy machine slows both alike; printed is the best turn of each and their ratio, and the
-processor time that each used, which depends less on what else the machine does. A ratio up to 1.00 means that
-several processes cost no time on one machine. --torchrun adds the same processes started by torchrun, over gloo: it
+The two take turns, and take turns at being first, so that a busy machine slows both alike; printed is the best turn of
+each and their ratio, the median of the turns' ratios, and the processor time that each used, which depends less on what
+else the machine does. A ratio up to 1.00 means that several processes cost no time on one machine. --torchrun adds the same processes started by torchrun, over gloo: it
 loads torch once more, one after the other.
 """
 
@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -60,17 +61,18 @@ def compare(run: str, table: Path, options: argparse.Namespace) -> None:
     ways = ["threads", "processes", *(["torchrun"] if options.torchrun else [])]
     turns: dict[str, list[Turn]] = {way: [] for way in ways}
     shared = [str(table), "-o", str(table.with_name("coded")), "--scheme", options.scheme, "--json"]
-    for _ in range(options.times):
-        for way in ways:
+    for number in range(options.times):
+        for way in ways if number % 2 == 0 else reversed(ways):
             arguments = [*command(way, options.processes), *shared, *options_of(run, options.iterations)]
             turns[way].append(take_turn(arguments))
     best = {way: min(turns[way], key=lambda turn: turn.seconds) for way in ways}
     leanest = {way: min(turn.processor_seconds for turn in turns[way]) for way in ways}
     one = best["threads"]
     for way in ways:
+        pairs = [turn.seconds / other.seconds for turn, other in zip(turns[way], turns["threads"], strict=True)]
         print(
-            f"{run}, {way}: {best[way].seconds:.1f} s, ratio {best[way].seconds / one.seconds:.3f}; processor "
-            f"{leanest[way]:.1f} s, ratio {leanest[way] / leanest['threads']:.3f}; loss {best[way].loss:.6f}, "
+            f"{run}, {way}: {best[way].seconds:.1f} s, ratio {best[way].seconds / one.seconds:.3f}, median ratio "
+            f"{statistics.median(pairs):.3f}; processor {leanest[way]:.1f} s, ratio {leanest[way] / leanest['threads']:.3f}; loss {best[way].loss:.6f}, "
             f"ratio {best[way].loss / one.loss:.6f}",
             flush=True,
         )
