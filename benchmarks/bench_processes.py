@@ -4,8 +4,8 @@
 
 The two take turns, and take turns at being first, so that a busy machine slows both alike; printed is the best turn of
 each and their ratio, the median of the turns' ratios, and the processor time that each used, which depends less on what
-else the machine does. A ratio up to 1.00 means that several processes cost no time on one machine. --torchrun adds the same processes started by torchrun, over gloo: it
-loads torch once more, one after the other.
+else the machine does. A ratio up to 1.00 means that several processes cost no time on one machine. --torchrun adds the
+same processes started by torchrun, over gloo: it loads torch once more, one after the other.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def compare(run: str, table: Path, options: argparse.Namespace) -> None:
         pairs = [turn.seconds / other.seconds for turn, other in zip(turns[way], turns["threads"], strict=True)]
         print(
             f"{run}, {way}: {best[way].seconds:.1f} s, ratio {best[way].seconds / one.seconds:.3f}, median ratio "
-            f"{statistics.median(pairs):.3f}; processor {leanest[way]:.1f} s, ratio {leanest[way] / leanest['threads']:.3f}; loss {best[way].loss:.6f}, "
-            f"ratio {best[way].loss / one.loss:.6f}",
+            f"{statistics.median(pairs):.3f}; processor {leanest[way]:.1f} s, ratio "
+            f"{leanest[way] / leanest['threads']:.3f}; loss {best[way].loss:.6f}, ratio {best[way].loss / one.loss:.6f}",
             flush=True,
         )
 
