@@ -73,7 +73,8 @@ def compare(run: str, table: Path, options: argparse.Namespace) -> None:
         print(
             f"{run}, {way}: {best[way].seconds:.1f} s, ratio {best[way].seconds / one.seconds:.3f}, median ratio "
             f"{statistics.median(pairs):.3f}; processor {leanest[way]:.1f} s, ratio "
-            f"{leanest[way] / leanest['threads']:.3f}; loss {best[way].loss:.6f}, ratio {best[way].loss / one.loss:.6f}",
+            f"{leanest[way] / leanest['threads']:.3f}; loss {best[way].loss:.6f}, "
+            f"ratio {best[way].loss / one.loss:.6f}",
             flush=True,
         )
 
