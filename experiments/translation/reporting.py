@@ -158,7 +158,7 @@ def _draw_quality(rows: list[Row], path: Path) -> None:
                     group[0]["name"].partition("-")[2], (size, mean), (3, 3), textcoords="offset points", fontsize=7
                 )
         axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU")
-        axes.legend(loc="lower right")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
 
 
 # ---- the paper beside it
