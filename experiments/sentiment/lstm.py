@@ -1,8 +1,8 @@
 """One LSTM layer over many texts on a processor, its last states alone: `nn.LSTM`'s numbers in a tenth of its time.
 
-Three things make it quick. The embeddings are fixed and words recur, so the input's part of the gates is computed once
-for each different word of a batch. No step computes a text that has ended. And the weights' gradient is one product
-at the end, not one for each step. tests/experiments holds it to `nn.LSTM`.
+Four things make it quick. The embeddings are fixed and words recur, so the input's part of the gates is computed once
+for each different word of a batch. No step computes a text that has ended. The weights' gradient is one product at the
+end, not one for each step. And what is not a matrix product is compiled. tests/experiments holds it to `nn.LSTM`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-STEPS_AT_ONCE = 16
+from experiments.sentiment.lstm_steps import advance, retreat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +80,7 @@ class LastStateLSTM(nn.Module):
 class _Recurrence(torch.autograd.Function):
     """projected (u, 4 units), weight (4 units, units) -> last states (n, units)
 
-    Arrays over time are (T, n, ...). Small products and sums at every step cost more in calls than in arithmetic, so
-    what does not depend on the step before it is done for STEPS_AT_ONCE steps together, while they are in the cache.
+    The matrix products are torch's; all else of a step is one call of lstm_steps.py.
     """
 
     @staticmethod
@@ -90,87 +89,39 @@ class _Recurrence(torch.autograd.Function):
         units = weight.shape[1]
         states, cells = projected.new_empty(2, T + 1, n, units)
         states[0], cells[0] = 0, 0
-        squashed, gates = projected.new_empty(T, n, units), projected.new_empty(T, n, 4 * units)
+        gates, product = projected.new_empty(T, n, 4 * units), projected.new_empty(n, 4 * units)
         last = projected.new_empty(n, units)
         turned = weight.t().contiguous()
-        # Views of all steps, made in one call each.
-        views = [
-            each.unbind(0)
-            for each in (gates, gates[..., : 3 * units], *gates.split(units, dim=2), cells, cells[1:], squashed)
-        ]
-        before, after = states.unbind(0), states[1:].unbind(0)
+        arrays = [each.numpy() for each in (product, projected.detach(), batch.steps, gates, cells, states)]
         for step, running in enumerate(batch.running):
-            if step % STEPS_AT_ONCE == 0:
-                words = batch.steps[step : step + STEPS_AT_ONCE]
-                torch.index_select(
-                    projected, 0, words.flatten(), out=gates[step : step + STEPS_AT_ONCE].view(-1, 4 * units)
-                )
-            rows = (before[step], after[step], *(view[step] for view in views))
-            if running < n:
-                rows = tuple(each[:running] for each in rows)
-            state, new_state, gate, sigmoids, into, keep, out, new, cell, new_cell, tanh = rows
-            gate.addmm_(state, turned)
-            sigmoids.sigmoid_()
-            new.tanh_()
-            torch.mul(keep, cell, out=new_cell).addcmul_(into, new)
-            torch.mul(torch.tanh(new_cell, out=tanh), out, out=new_state)
+            torch.mm(states[step, :running], turned, out=product[:running])
+            advance(step, running, *arrays)
             following = batch.running[step + 1] if step + 1 < T else 0
             if following < running:
-                last[following:running] = new_state[following:]
+                last[following:running] = states[step + 1, following:running]
                 # The weights' gradient multiplies these by zero, which would not help against NaN.
                 states[step + 1 :, following:running] = 0
         ctx.batch, ctx.words = batch, len(projected)
-        ctx.save_for_backward(states, cells, gates, squashed, weight)
+        ctx.save_for_backward(states, cells, gates, weight)
         return last
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        states, cells, gates, squashed, weight = ctx.saved_tensors
+        states, cells, gates, weight = ctx.saved_tensors
         batch: Batch = ctx.batch
         (of_last,) = gradients
-        T, n, units = squashed.shape
-        of_gates = torch.empty_like(gates)
+        T, n, width = gates.shape
+        of_gates, of_projected = torch.empty_like(gates), gates.new_zeros(ctx.words, width)
         of_state, of_cell = torch.zeros_like(of_last), torch.zeros_like(of_last)
-        slopes: list[tuple[Tensor, ...]] = []
+        tensors = (batch.steps, gates, cells, of_state, of_cell, of_gates, of_projected)
+        arrays = [each.numpy() for each in tensors]
         following = 0
         for step in range(T - 1, -1, -1):
-            if not slopes:
-                part = slice(max(0, step + 1 - STEPS_AT_ONCE), step + 1)
-                slopes = _slopes(gates[part], of_gates[part], cells[part], squashed[part])
-            rows = (of_state, of_cell, *slopes.pop())
             running = batch.running[step]
             if following < running:
                 of_state[following:running] = of_last[following:running]
                 following = running
-            if running < n:
-                of_gates[step, running:] = 0
-                rows = tuple(each[:running] for each in rows)
-            dh, dc, of_gate, of_into_keep, of_out, of_new, keep, through = rows
-            dc.addcmul_(dh, through)
-            of_out.mul_(dh)
-            of_into_keep.mul_(dc.unsqueeze(1))
-            of_new.mul_(dc)
-            dc.mul_(keep)
-            torch.mm(of_gate, weight, out=dh)
-        flat = of_gates.view(T * n, 4 * units)
-        of_projected = flat.new_zeros(ctx.words, 4 * units).index_add_(0, batch.steps.flatten(), flat)
-        return of_projected, (states[:T].reshape(T * n, units).t() @ flat).t(), None
-
-
-def _slopes(gates: Tensor, of_gates: Tensor, cells: Tensor, squashed: Tensor) -> list[tuple[Tensor, ...]]:
-    """Fill of_gates (t, n, 4 units) with each gate's slope, but for the factors that come from the step after it.
-
-    For each of the t steps: its slopes as a whole, those of the input and forget gates (n, 2, units), of the output
-    gate, of the new value, the forget gate itself, and how the state follows the cell.
-    """
-    t, n, units = squashed.shape
-    into, keep, out, new = gates.split(units, dim=2)
-    of_into, of_keep, of_out, of_new = of_gates.split(units, dim=2)
-    sigmoid_slope, tanh_slope = torch.ops.aten.sigmoid_backward.grad_input, torch.ops.aten.tanh_backward.grad_input
-    sigmoid_slope(new, into, grad_input=of_into)
-    sigmoid_slope(cells, keep, grad_input=of_keep)
-    sigmoid_slope(squashed, out, grad_input=of_out)
-    tanh_slope(into, new, grad_input=of_new)
-    through = torch.ops.aten.tanh_backward(out, squashed)
-    of_into_keep = of_gates.view(t, n, 4, units)[:, :, :2]
-    return list(zip(*(each.unbind(0) for each in (of_gates, of_into_keep, of_out, of_new, keep, through)), strict=True))
+            retreat(step, running, *arrays)
+            torch.mm(of_gates[step, :running], weight, out=of_state[:running])
+        flat = of_gates.view(T * n, width)
+        return of_projected, (states[:T].reshape(T * n, -1).t() @ flat).t(), None
