@@ -76,7 +76,7 @@ OTHER_VECTORS = """\
 - **The vectors.** The paper's GloVe 42B was not at hand. The main table has the paper's 300 dimensions, but 31 thousand
   words where the paper has 75, and neither punctuation nor clitics (n't, 's); the second has the paper's number of
   words, but 100 dimensions. A word's code costs what it costs in the paper, but fewer words share the codebooks: so a
-  scheme is a larger part of its baseline here (16x32: 2.6 % and not 1.6 %). With `--vectors glove.42B.300d.txt` the
+  scheme is a larger part of its baseline here (16x32: 2.0 % and not 1.6 %). With `--vectors glove.42B.300d.txt` the
   recipe is the paper's."""
 OTHERWISE = """\
 - **Losses** of Table 2 depend on the vectors' lengths, so only their order compares. The paper's are of a validation
