@@ -92,6 +92,7 @@ def advance(
 @compiled
 def retreat(
     step: int,
+    place: int,
     running: int,
     words: Integers,
     gates: Floats,
@@ -101,11 +102,11 @@ def retreat(
     of_gates: Floats,
     of_projected: Floats,
 ) -> None:
-    """The way back of `advance`: fill of_gates[step], bring of_cell to the step before, and add each text's gradient to
-    its word's.
+    """The way back of `advance`: fill of_gates[place], bring of_cell to the step before, and add each text's gradient
+    to that of its word.
 
     of_state, of_cell (n, units): the gradients of states[step + 1] and cells[step + 1]
-    of_gates (T, n, 4 units), of the sums before they are squashed; zero where a text has ended
+    of_gates (some, n, 4 units), of the sums before they are squashed; zero where a text has ended
     of_projected (u, 4 units)
     """
     units = cells.shape[2]
@@ -115,17 +116,17 @@ def retreat(
             out = gates[step, i, 2 * units + j]
             tangent = _tanh(cells[step + 1, i, j])
             of_cell[i, j] += of_state[i, j] * out * (ONE - tangent * tangent)
-            of_gates[step, i, 2 * units + j] = of_state[i, j] * tangent * out * (ONE - out)
+            of_gates[place, i, 2 * units + j] = of_state[i, j] * tangent * out * (ONE - out)
         for j in range(units):
             into, new = gates[step, i, j], gates[step, i, 3 * units + j]
-            of_gates[step, i, j] = of_cell[i, j] * new * into * (ONE - into)
+            of_gates[place, i, j] = of_cell[i, j] * new * into * (ONE - into)
         for j in range(units):
             into, new = gates[step, i, j], gates[step, i, 3 * units + j]
-            of_gates[step, i, 3 * units + j] = of_cell[i, j] * into * (ONE - new * new)
+            of_gates[place, i, 3 * units + j] = of_cell[i, j] * into * (ONE - new * new)
         for j in range(units):
             keep = gates[step, i, units + j]
-            of_gates[step, i, units + j] = of_cell[i, j] * cells[step, i, j] * keep * (ONE - keep)
+            of_gates[place, i, units + j] = of_cell[i, j] * cells[step, i, j] * keep * (ONE - keep)
             of_cell[i, j] *= keep
         for j in range(4 * units):
-            of_projected[word, j] += of_gates[step, i, j]
-    of_gates[step, running:] = 0
+            of_projected[word, j] += of_gates[place, i, j]
+    of_gates[place, running:] = 0
