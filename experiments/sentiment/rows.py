@@ -8,13 +8,14 @@ gumbel-16x32         the paper's network
 additive-16x32       lexicode's default learner; between the two may stand, in this order,
   thorough           the effort: fast, balanced or thorough
   weighted           a word counts by the square root of how often the training texts have it
+  aimed              errors count for more along the direction that tells good reviews from bad; see aiming.py
   exact50            the 50 most frequent words are kept as they are
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from torch import nn
 from experiments.common.learning import Learned, Log, learned
 from experiments.common.sizes import Sizes, dense_bytes, sizes_of
 from experiments.common.uniform import quantize
+from experiments.sentiment.aiming import Aim
 from experiments.sentiment.reviews import Corpus
 from lexicode import CodeScheme, SettingError
 from lexicode.torch import CompositionalEmbedding
@@ -38,7 +40,9 @@ PAPER_ITERATIONS = 200_000
 Table = npt.NDArray[np.float32]
 
 
-CODED = re.compile(r"(additive|gumbel|npq|product)(?:-(fast|balanced|thorough))?(-weighted)?(?:-exact(\d+))?-(\d+x\d+)")
+CODED = re.compile(
+    r"(additive|gumbel|npq|product)(?:-(fast|balanced|thorough))?(-weighted)?(-aimed)?(?:-exact(\d+))?-(\d+x\d+)"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +59,7 @@ class RowName:
     number: int = 0
     effort: str | None = None
     weighted: bool = False
+    aimed: bool = False
     exact: int = 0
     scheme: str | None = None
 
@@ -65,15 +70,18 @@ class RowName:
         if match := re.fullmatch(r"(prune|uniform)-(\d+)", text):
             return cls(text=text, kind=match[1], number=int(match[2]))
         if match := CODED.fullmatch(text):
-            if match[1] != "additive" and (match[2] or match[3] or match[4]):
-                raise SettingError(f"row {text!r}: effort, weighted and exact go with additive alone")
+            if match[1] != "additive" and (match[2] or match[3] or match[4] or match[5]):
+                raise SettingError(f"row {text!r}: effort, weighted, aimed and exact go with additive alone")
+            if match[4] and match[5]:
+                raise SettingError(f"row {text!r}: aimed and exact do not go together")
             return cls(
                 text=text,
                 kind=match[1],
                 effort=match[2],
                 weighted=bool(match[3]),
-                exact=int(match[4] or 0),
-                scheme=str(CodeScheme.parse(match[5])),
+                aimed=bool(match[4]),
+                exact=int(match[5] or 0),
+                scheme=str(CodeScheme.parse(match[6])),
             )
         raise SettingError(
             f"row {text!r} is none of baseline, prune-80, uniform-4, npq-10x256, gumbel-16x32, additive-16x32 "
@@ -144,9 +152,10 @@ def make_codes(name: RowName, corpus: Corpus, learning: Learning, *, work: Path,
             settings["weights"] = np.sqrt(corpus.counts + 1.0)
         if name.exact:
             settings["exact"] = name.exact
-    return learned(
-        corpus.vectors, name.kind, name.scheme, work=work / "codes", log=log, threads=learning.threads, **settings
-    )
+    aim = Aim.at_labels(corpus) if name.aimed else None
+    vectors = corpus.vectors if aim is None else aim.stretch(corpus.vectors)
+    codes = learned(vectors, name.kind, name.scheme, work=work / "codes", log=log, threads=learning.threads, **settings)
+    return codes if aim is None else replace(codes, coded=aim.shrink_back(codes.coded))
 
 
 def squared_distance(table: Table, decoded: Table) -> float:

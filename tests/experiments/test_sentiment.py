@@ -16,12 +16,14 @@ import torch
 from torch import nn
 
 from experiments.sentiment.__main__ import main
+from experiments.sentiment.aiming import STRETCH, Aim
 from experiments.sentiment.plan import chosen, quick_plan, whole_plan
 from experiments.sentiment.recipe import label_of
 from experiments.sentiment.reviews import Corpus, load_corpus, tokens_of
 from experiments.sentiment.rows import Learning, RowName, make_layer
 from experiments.sentiment.training import Training, batches_of, train
-from lexicode import InputError, SettingError, Vectors
+from lexicode import CodedEmbedding, CodeScheme, InputError, SettingError, Vectors
+from lexicode.packing import pack
 
 GOOD = [f"good{number}" for number in range(12)]
 BAD = [f"bad{number}" for number in range(12)]
@@ -284,6 +286,47 @@ def test_the_layer_and_its_decoded_table_train_alike(corpus: Corpus, tmp_path: P
     assert coded.validation_losses == pytest.approx(plain.validation_losses, rel=1e-4)
 
 
+# ---- aiming at the labels
+
+
+def test_an_aim_finds_what_tells_the_labels_apart(corpus: Corpus) -> None:
+    direction = Aim.at_labels(corpus).direction
+    assert np.linalg.norm(direction) == pytest.approx(1)
+    words = list(corpus.vectors.words or [])
+    along = dict(zip(words, corpus.vectors.take(np.arange(len(words))) @ direction, strict=True))
+    good, bad = (np.mean([along[word] for word in words if word in along]) for words in (GOOD, BAD))
+    plain = [along[word] for word in PLAIN if word in along]
+    assert good > np.quantile(plain, 0.9)
+    assert bad < np.quantile(plain, 0.1)
+
+
+def test_what_is_stretched_and_shrunk_back_is_as_before(corpus: Corpus) -> None:
+    aim = Aim.at_labels(corpus)
+    table = corpus.vectors.take(np.arange(len(corpus.vectors)))
+    stretched = aim.stretch(corpus.vectors)
+    along = stretched.take(np.arange(len(table))) @ aim.direction
+    np.testing.assert_allclose(along, STRETCH * (table @ aim.direction), rtol=1e-4, atol=1e-5)
+    # One codebook with a codeword for each of the first 64 rows stands for them as they are.
+    coded = CodedEmbedding(
+        scheme=CodeScheme(codebooks=1, codewords=64),
+        packed=pack(np.arange(64, dtype=np.uint8)[:, np.newaxis], bits=6),
+        codebooks=stretched.take(np.arange(64))[np.newaxis],
+    )
+    np.testing.assert_allclose(aim.shrink_back(coded).decode(), table[:64], rtol=1e-4, atol=1e-5)
+
+
+def test_aimed_codes_keep_the_direction_best(corpus: Corpus, tmp_path: Path) -> None:
+    direction = Aim.at_labels(corpus).direction
+    errors = []
+    for row in ("additive-weighted-4x4", "additive-weighted-aimed-4x4"):
+        learning = Learning(effort="fast", threads=1)
+        layer = make_layer(RowName.parse(row), corpus, learning, work=tmp_path, log=print)
+        assert layer.learned is not None
+        difference = layer.learned.coded.decode() - corpus.vectors.take(np.arange(len(corpus.vectors)))
+        errors.append(float(np.square(difference @ direction).mean()))
+    assert errors[1] < 0.3 * errors[0]
+
+
 # ---- names
 
 
@@ -321,7 +364,7 @@ def test_a_name_that_is_no_row_is_refused() -> None:
     with pytest.raises(SettingError, match="codewords=12 is not a power of two; try 8 or 16"):
         RowName.parse("additive-4x12")
     with pytest.raises(
-        SettingError, match="row 'npq-weighted-4x16': effort, weighted and exact go with additive alone"
+        SettingError, match="row 'npq-weighted-4x16': effort, weighted, aimed and exact go with additive alone"
     ):
         RowName.parse("npq-weighted-4x16")
 
