@@ -14,8 +14,8 @@ COMPOSITIONAL, BINARY_BITS, BINARY_VECTORS = "32x16", "128x2", "256x2"
 ANALYSED = ("8x8", "16x16", "32x16")
 LEARNERS = ("gumbel", "additive")
 # Codes and codebooks of these take at most a hundredth of the baseline's compressed dump (33,943,381 bytes for
-# 30,885 words x 300); the last does so even with float32 codebooks, as the paper counts.
-SMALLEST = ("additive-weighted-12x16", "additive-12x16", "additive-weighted-32x4", "additive-weighted-16x8")
+# 30,885 words x 300).
+SMALLEST = ("additive-weighted-aimed-12x16", "additive-weighted-12x16", "additive-12x16")
 
 
 @dataclass(frozen=True, kw_only=True)
