@@ -49,9 +49,9 @@ CODED = re.compile(
 class RowName:
     """A name taken apart. number: the percent of a pruned row, or the bits of a uniform one.
 
-    >>> name = RowName.parse("additive-thorough-weighted-exact50-12x16")
-    >>> name.kind, name.effort, name.weighted, name.exact, name.scheme
-    ('additive', 'thorough', True, 50, '12x16')
+    >>> name = RowName.parse("additive-thorough-weighted-aimed-exact50-12x16")
+    >>> name.kind, name.effort, name.weighted, name.aimed, name.exact, name.scheme
+    ('additive', 'thorough', True, True, 50, '12x16')
     """
 
     text: str
@@ -72,8 +72,6 @@ class RowName:
         if match := CODED.fullmatch(text):
             if match[1] != "additive" and (match[2] or match[3] or match[4] or match[5]):
                 raise SettingError(f"row {text!r}: effort, weighted, aimed and exact go with additive alone")
-            if match[4] and match[5]:
-                raise SettingError(f"row {text!r}: aimed and exact do not go together")
             return cls(
                 text=text,
                 kind=match[1],

@@ -311,6 +311,8 @@ def test_what_is_stretched_and_shrunk_back_is_as_before(corpus: Corpus) -> None:
         scheme=CodeScheme(codebooks=1, codewords=64),
         packed=pack(np.arange(64, dtype=np.uint8)[:, np.newaxis], bits=6),
         codebooks=stretched.take(np.arange(64))[np.newaxis],
+        exact_ids=np.array([5], dtype=np.uint32),
+        exact_rows=stretched.take(np.array([5])),
     )
     np.testing.assert_allclose(aim.shrink_back(coded).decode(), table[:64], rtol=1e-4, atol=1e-5)
 
