@@ -14,12 +14,12 @@ import numpy as np
 from experiments.common.claims import claimed
 from experiments.common.learning import Log
 from experiments.common.results import Results
-from experiments.common.sizes import Sizes, sizes_of, sparse_bytes
+from experiments.common.sizes import sizes_of
 from experiments.sentiment.codes import describe
 from experiments.sentiment.paper import ACCURACIES, LOSSES
 from experiments.sentiment.plan import MAIN, SECOND, Task
 from experiments.sentiment.reviews import Corpus, load_corpus
-from experiments.sentiment.rows import Learning, RowName, make_codes, make_layer, squared_distance
+from experiments.sentiment.rows import Learning, RowName, make_codes, make_layer, squared_distance, trained_layer
 from experiments.sentiment.training import Training, train
 from lexicode import Vectors
 
@@ -115,13 +115,12 @@ class Recipe:
         layer = make_layer(name, corpus, self.learning, work=self.places.work, log=self.log)
         run = replace(self.training, seed=task.seed, zeros=name.zeros)
         state = self.places.work / "training" / f"{self.name_of(task)} seed {task.seed}.pt"
-        trained, model = train(layer.embedding, corpus, run, state=state, log=self.log)
-        sizes = layer.sizes
-        if sizes is None:
-            sizes = Sizes(paper_bytes=sparse_bytes(model.embedding.get_parameter("weight").detach().numpy()))
+        trained, _ = train(layer.embedding, corpus, run, state=state, log=self.log)
+        layer = trained_layer(layer, corpus)
+        sizes = layer.sizes.as_dict() if layer.sizes else {}
         paper = ACCURACIES.get(task.row)
         figures = {
-            **sizes.as_dict(),
+            **sizes,
             "accuracy": trained.test_accuracy,
             "loss": layer.loss,
             "seconds": round(trained.seconds, 3),

@@ -9,6 +9,7 @@ additive-16x32       lexicode's default learner; between the two may stand, in t
   thorough           the effort: fast, balanced or thorough
   weighted           a word counts by the square root of how often the training texts have it
   aimed              errors count for more along the direction that tells good reviews from bad; see aiming.py
+  tuned              the codebooks train with the model, as a pruned table's values do; the codes stay
   exact50            the 50 most frequent words are kept as they are
 """
 
@@ -25,7 +26,7 @@ import torch
 from torch import nn
 
 from experiments.common.learning import Learned, Log, learned
-from experiments.common.sizes import Sizes, dense_bytes, sizes_of
+from experiments.common.sizes import Sizes, dense_bytes, sizes_of, sparse_bytes
 from experiments.common.uniform import quantize
 from experiments.sentiment.aiming import Aim
 from experiments.sentiment.reviews import Corpus
@@ -41,7 +42,7 @@ Table = npt.NDArray[np.float32]
 
 
 CODED = re.compile(
-    r"(additive|gumbel|npq|product)(?:-(fast|balanced|thorough))?(-weighted)?(-aimed)?(?:-exact(\d+))?-(\d+x\d+)"
+    r"(additive|gumbel|npq|product)(?:-(fast|balanced|thorough))?(-weighted)?(-aimed)?(-tuned)?(?:-exact(\d+))?-(\d+x\d+)"
 )
 
 
@@ -60,6 +61,7 @@ class RowName:
     effort: str | None = None
     weighted: bool = False
     aimed: bool = False
+    tuned: bool = False
     exact: int = 0
     scheme: str | None = None
 
@@ -70,16 +72,17 @@ class RowName:
         if match := re.fullmatch(r"(prune|uniform)-(\d+)", text):
             return cls(text=text, kind=match[1], number=int(match[2]))
         if match := CODED.fullmatch(text):
-            if match[1] != "additive" and (match[2] or match[3] or match[4] or match[5]):
-                raise SettingError(f"row {text!r}: effort, weighted, aimed and exact go with additive alone")
+            if match[1] != "additive" and any(match.groups()[1:-1]):
+                raise SettingError(f"row {text!r}: effort, weighted, aimed, tuned and exact go with additive alone")
             return cls(
                 text=text,
                 kind=match[1],
                 effort=match[2],
                 weighted=bool(match[3]),
                 aimed=bool(match[4]),
-                exact=int(match[5] or 0),
-                scheme=str(CodeScheme.parse(match[6])),
+                tuned=bool(match[5]),
+                exact=int(match[6] or 0),
+                scheme=str(CodeScheme.parse(match[7])),
             )
         raise SettingError(
             f"row {text!r} is none of baseline, prune-80, uniform-4, npq-10x256, gumbel-16x32, additive-16x32 "
@@ -104,7 +107,7 @@ class Learning:
 @dataclass(frozen=True, kw_only=True)
 class Layer:
     """embedding: row numbers -> vectors. loss: the mean squared distance a row from the vectors it stands for.
-    sizes and loss are None for a table that has yet to be pruned."""
+    sizes and loss are None for what trains with the model; see `trained_layer`."""
 
     embedding: nn.Module
     sizes: Sizes | None = None
@@ -126,12 +129,26 @@ def make_layer(name: RowName, corpus: Corpus, learning: Learning, *, work: Path,
         decoded = rounded.decode()
         return Layer(embedding=_fixed(decoded), sizes=rounded.sizes, loss=squared_distance(table, decoded))
     codes = make_codes(name, corpus, learning, work=work, log=log)
+    if name.tuned:
+        return Layer(embedding=CompositionalEmbedding.from_coded(codes.coded, freeze=False), learned=codes)
     return Layer(
         embedding=CompositionalEmbedding.from_coded(codes.coded),
         sizes=sizes_of(codes.coded),
         loss=squared_distance(table, codes.coded.decode()),
         learned=codes,
     )
+
+
+def trained_layer(layer: Layer, corpus: Corpus) -> Layer:
+    """The layer with its sizes and its loss, where they were not known before it was trained."""
+    if layer.sizes is not None:
+        return layer
+    if not isinstance(layer.embedding, CompositionalEmbedding):
+        table = layer.embedding.get_parameter("weight").detach().numpy()
+        return replace(layer, sizes=Sizes(paper_bytes=sparse_bytes(table)))
+    coded = layer.embedding.to_coded(corpus.vectors.words)
+    table = corpus.vectors.take(np.arange(len(corpus.vectors)))
+    return replace(layer, sizes=sizes_of(coded), loss=squared_distance(table, coded.decode()))
 
 
 def make_codes(name: RowName, corpus: Corpus, learning: Learning, *, work: Path, log: Log) -> Learned:

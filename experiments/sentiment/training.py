@@ -15,6 +15,7 @@ from experiments.common.pruning import kept_mask, pruning_steps
 from experiments.sentiment.lstm import Batch, LastStateLSTM
 from experiments.sentiment.reviews import Corpus, Reviews
 from lexicode import SettingError
+from lexicode.torch import CompositionalEmbedding
 
 Log = Callable[[str], None]
 
@@ -119,6 +120,7 @@ def train(
             f"accuracy {accuracy:.4f}, {seconds:.0f} s"
         )
     model.load_state_dict(best, strict=False)
+    _round_as_in_file(embedding)
     trained.test_loss, trained.test_accuracy = judge(model, corpus.test)
     return trained, model
 
@@ -197,9 +199,18 @@ class Pruning:
             self._table[words] *= self._kept[words]
 
 
+@torch.no_grad()
+def _round_as_in_file(embedding: nn.Module) -> None:
+    """Codebooks that have trained are judged as lexicode's file would have them."""
+    if isinstance(embedding, CompositionalEmbedding):
+        embedding.codebooks.copy_(embedding.codebooks.half())
+
+
 def _optimizers(model: SentimentModel, run: Training) -> list[torch.optim.Optimizer]:
-    """Adam; for embeddings that train, the one that touches only the rows of a batch."""
+    """Adam; for a table that trains, the one that touches only the rows of a batch."""
     layers = [*model.lstm.parameters(), *model.softmax.parameters()]
+    if run.zeros is None:
+        layers += [codebooks for codebooks in model.embedding.parameters() if codebooks.requires_grad]
     optimizers: list[torch.optim.Optimizer] = [torch.optim.Adam(layers, lr=run.learning_rate)]
     if run.zeros is not None:
         optimizers.append(torch.optim.SparseAdam(list(model.embedding.parameters()), lr=run.learning_rate))

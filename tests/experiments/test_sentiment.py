@@ -15,15 +15,17 @@ import pytest
 import torch
 from torch import nn
 
+from experiments.common.sizes import sizes_of
 from experiments.sentiment.__main__ import main
 from experiments.sentiment.aiming import STRETCH, Aim
 from experiments.sentiment.plan import chosen, quick_plan, whole_plan
 from experiments.sentiment.recipe import label_of
 from experiments.sentiment.reviews import Corpus, load_corpus, tokens_of
-from experiments.sentiment.rows import Learning, RowName, make_layer
-from experiments.sentiment.training import Training, batches_of, train
+from experiments.sentiment.rows import Learning, RowName, make_layer, trained_layer
+from experiments.sentiment.training import Training, batches_of, judge, train
 from lexicode import CodedEmbedding, CodeScheme, InputError, SettingError, Vectors
 from lexicode.packing import pack
+from lexicode.torch import CompositionalEmbedding
 
 GOOD = [f"good{number}" for number in range(12)]
 BAD = [f"bad{number}" for number in range(12)]
@@ -286,6 +288,25 @@ def test_the_layer_and_its_decoded_table_train_alike(corpus: Corpus, tmp_path: P
     assert coded.validation_losses == pytest.approx(plain.validation_losses, rel=1e-4)
 
 
+def test_tuned_codebooks_train_and_are_judged_as_the_file_has_them(corpus: Corpus, tmp_path: Path) -> None:
+    learning = Learning(effort="fast", threads=1)
+    layer = make_layer(RowName.parse("additive-tuned-4x8"), corpus, learning, work=tmp_path, log=print)
+    assert layer.learned is not None
+    assert layer.sizes is None
+    settings = Training(units=4, epochs=2, learning_rate=1e-2, batch_size=16)
+    trained, model = train(layer.embedding, corpus, settings, state=tmp_path / "state.pt")
+    tuned, before = layer.embedding.to_coded(), layer.learned.coded
+    np.testing.assert_array_equal(tuned.packed, before.packed)
+    assert np.abs(tuned.codebooks.astype(np.float32) - before.codebooks).max() > 0.01
+    model.embedding = CompositionalEmbedding.from_coded(tuned)
+    assert judge(model, corpus.test) == (trained.test_loss, trained.test_accuracy)
+    after = trained_layer(layer, corpus)
+    assert after.sizes is not None
+    assert after.sizes.stored_bytes == sizes_of(before).stored_bytes
+    assert after.loss is not None
+    assert after.loss > 0
+
+
 # ---- aiming at the labels
 
 
@@ -366,7 +387,7 @@ def test_a_name_that_is_no_row_is_refused() -> None:
     with pytest.raises(SettingError, match="codewords=12 is not a power of two; try 8 or 16"):
         RowName.parse("additive-4x12")
     with pytest.raises(
-        SettingError, match="row 'npq-weighted-4x16': effort, weighted, aimed and exact go with additive alone"
+        SettingError, match="row 'npq-weighted-4x16': effort, weighted, aimed, tuned and exact go with additive alone"
     ):
         RowName.parse("npq-weighted-4x16")
 
