@@ -15,7 +15,12 @@ ANALYSED = ("8x8", "16x16", "32x16")
 LEARNERS = ("gumbel", "additive")
 # Codes and codebooks of these take at most a hundredth of the baseline's compressed dump (33,943,381 bytes for
 # 30,885 words x 300).
-SMALLEST = ("additive-weighted-aimed-12x16", "additive-weighted-12x16", "additive-12x16")
+SMALLEST = (
+    "additive-weighted-aimed-tuned-12x16",
+    "additive-weighted-aimed-12x16",
+    "additive-weighted-12x16",
+    "additive-12x16",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
