@@ -40,7 +40,7 @@ def whole_plan() -> list[Task]:
         "baseline", "gumbel-16x32", "additive-16x32", *SMALLEST,
         "uniform-1", "uniform-2", "uniform-4", "uniform-8",
         "gumbel-32x16", "additive-32x16", "gumbel-8x64", "additive-8x64", "gumbel-64x8", "additive-64x8",
-        "npq-10x256", "npq-60x256", "prune-80", "prune-90",
+        "npq-10x256", "npq-60x256", "prune-80", "prune-90", "baseline-tuned",
     ]  # fmt: skip
     second = ["baseline", "gumbel-16x32", "additive-16x32", "gumbel-32x16", "additive-32x16"]
     return [

@@ -116,7 +116,7 @@ class Recipe:
         run = replace(self.training, seed=task.seed, zeros=name.zeros)
         state = self.places.work / "training" / f"{self.name_of(task)} seed {task.seed}.pt"
         trained, _ = train(layer.embedding, corpus, run, state=state, log=self.log)
-        layer = trained_layer(layer, corpus)
+        layer = trained_layer(layer, name, corpus)
         sizes = layer.sizes.as_dict() if layer.sizes else {}
         paper = ACCURACIES.get(task.row)
         figures = {

@@ -40,8 +40,9 @@ Rows are named by learner and scheme: gumbel is the paper's network, additive is
 product quantization. **weighted**: a word's error counts by the square root of how often the training reviews have it.
 **aimed**: errors along the direction that a logistic regression on the training reviews' mean vectors finds count 64
 times; such codes have seen the training labels, which no other codes have. **tuned**: the codebooks train with the
-model and the codes stay, where all else but pruned tables is fixed; the loss is what they moved away. **uniform-4** has
-4 bits a value, **prune-80** has 80 % zeros and trains with the model."""
+model and the codes stay, where all else but pruned tables is fixed; the loss is what they moved away; baseline-tuned is
+the dense table trained likewise. **uniform-4** has 4 bits a value, **prune-80** has 80 % zeros and trains with the
+model."""
 
 SIZES = """\
 **Size** is by the paper's count: float32, numpy arrays dumped compressed, codes packed, pruned tables as scipy's

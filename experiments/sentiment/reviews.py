@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from nltk.tokenize import NLTKWordTokenizer
 
+from experiments.common.claims import claimed
 from lexicode import InputError, Vectors
 
 LONGEST_REVIEW = 400
@@ -105,13 +106,14 @@ def _numbered(texts: list[tuple[int, list[str]]], number: dict[str, int]) -> Rev
 def tokenized(data: Path, split: str, work: Path) -> Iterator[tuple[int, list[str]]]:
     """(label, tokens) of each review; from the work folder where they were kept, for tokenizing takes minutes."""
     kept = work / f"{split}.tokens"
-    if not kept.exists():
-        work.mkdir(parents=True, exist_ok=True)
-        temporary = kept.with_suffix(".partial")
-        with temporary.open("w", encoding="utf-8") as file:
-            for label, text in read_reviews(data, split):
-                file.write(" ".join([str(label), *tokens_of(text)]) + "\n")
-        temporary.replace(kept)
+    # Of several processes that begin together one tokenizes, and the others wait for it.
+    with claimed(work / "claims" / kept.name, wait=True):
+        if not kept.exists():
+            temporary = kept.with_suffix(".partial")
+            with temporary.open("w", encoding="utf-8") as file:
+                for label, text in read_reviews(data, split):
+                    file.write(" ".join([str(label), *tokens_of(text)]) + "\n")
+            temporary.replace(kept)
     with kept.open(encoding="utf-8") as file:
         for line in file:
             first, *tokens = line.rstrip("\n").split(" ")

@@ -1,6 +1,6 @@
 """A row of the table by its name: the embedding layer that the model trains on, and what it costs.
 
-baseline             the vectors as they are
+baseline             the vectors as they are; baseline-tuned trains them with the model
 prune-80             fine-tuned while 80 % of its values become zero
 uniform-4            4 bits a value
 npq-10x256           normalized product quantization
@@ -30,7 +30,7 @@ from experiments.common.sizes import Sizes, dense_bytes, sizes_of, sparse_bytes
 from experiments.common.uniform import quantize
 from experiments.sentiment.aiming import Aim
 from experiments.sentiment.reviews import Corpus
-from lexicode import CodeScheme, SettingError
+from lexicode import CodeScheme, SettingError, Vectors
 from lexicode.torch import CompositionalEmbedding
 
 # The network's cost grows with the square of M·K: above this many basis vectors it may stop at the time limit.
@@ -67,8 +67,8 @@ class RowName:
 
     @classmethod
     def parse(cls, text: str) -> RowName:
-        if text == "baseline":
-            return cls(text=text, kind=text)
+        if text in ("baseline", "baseline-tuned"):
+            return cls(text=text, kind="baseline", tuned=text != "baseline")
         if match := re.fullmatch(r"(prune|uniform)-(\d+)", text):
             return cls(text=text, kind=match[1], number=int(match[2]))
         if match := CODED.fullmatch(text):
@@ -118,12 +118,10 @@ class Layer:
 def make_layer(name: RowName, corpus: Corpus, learning: Learning, *, work: Path, log: Log) -> Layer:
     vectors = corpus.vectors
     table = vectors.take(np.arange(len(vectors)))
-    if name.kind == "prune":
+    if name.kind == "prune" or (name.kind == "baseline" and name.tuned):
         return Layer(embedding=nn.Embedding.from_pretrained(torch.from_numpy(table), freeze=False, sparse=True))
     if name.kind == "baseline":
-        # Beside the compressed dump: the plain float32 table, and that with its words as text.
-        sizes = Sizes(paper_bytes=dense_bytes(table), stored_bytes=table.nbytes, file_bytes=vectors.original_bytes)
-        return Layer(embedding=_fixed(table), sizes=sizes, loss=0.0)
+        return Layer(embedding=_fixed(table), sizes=_dense_sizes(table, vectors), loss=0.0)
     if name.kind == "uniform":
         rounded = quantize(table, name.number)
         decoded = rounded.decode()
@@ -139,16 +137,18 @@ def make_layer(name: RowName, corpus: Corpus, learning: Learning, *, work: Path,
     )
 
 
-def trained_layer(layer: Layer, corpus: Corpus) -> Layer:
+def trained_layer(layer: Layer, name: RowName, corpus: Corpus) -> Layer:
     """The layer with its sizes and its loss, where they were not known before it was trained."""
     if layer.sizes is not None:
         return layer
-    if not isinstance(layer.embedding, CompositionalEmbedding):
-        table = layer.embedding.get_parameter("weight").detach().numpy()
+    before = corpus.vectors.take(np.arange(len(corpus.vectors)))
+    if isinstance(layer.embedding, CompositionalEmbedding):
+        coded = layer.embedding.to_coded(corpus.vectors.words)
+        return replace(layer, sizes=sizes_of(coded), loss=squared_distance(before, coded.decode()))
+    table = layer.embedding.get_parameter("weight").detach().numpy()
+    if name.kind == "prune":
         return replace(layer, sizes=Sizes(paper_bytes=sparse_bytes(table)))
-    coded = layer.embedding.to_coded(corpus.vectors.words)
-    table = corpus.vectors.take(np.arange(len(corpus.vectors)))
-    return replace(layer, sizes=sizes_of(coded), loss=squared_distance(table, coded.decode()))
+    return replace(layer, sizes=_dense_sizes(table, corpus.vectors), loss=squared_distance(before, table))
 
 
 def make_codes(name: RowName, corpus: Corpus, learning: Learning, *, work: Path, log: Log) -> Learned:
@@ -176,6 +176,11 @@ def make_codes(name: RowName, corpus: Corpus, learning: Learning, *, work: Path,
 def squared_distance(table: Table, decoded: Table) -> float:
     """Both (V, dim) -> the mean over rows of the squared distance"""
     return float(np.square(table - decoded).sum(axis=1, dtype=np.float64).mean())
+
+
+def _dense_sizes(table: Table, vectors: Vectors) -> Sizes:
+    """The compressed dump; beside it the plain float32 table, and that with its words as text."""
+    return Sizes(paper_bytes=dense_bytes(table), stored_bytes=table.nbytes, file_bytes=vectors.original_bytes)
 
 
 def _fixed(table: Table) -> nn.Embedding:

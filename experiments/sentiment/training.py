@@ -209,12 +209,13 @@ def _round_as_in_file(embedding: nn.Module) -> None:
 def _optimizers(model: SentimentModel, run: Training) -> list[torch.optim.Optimizer]:
     """Adam; for a table that trains, the one that touches only the rows of a batch."""
     layers = [*model.lstm.parameters(), *model.softmax.parameters()]
-    if run.zeros is None:
-        layers += [codebooks for codebooks in model.embedding.parameters() if codebooks.requires_grad]
-    optimizers: list[torch.optim.Optimizer] = [torch.optim.Adam(layers, lr=run.learning_rate)]
-    if run.zeros is not None:
-        optimizers.append(torch.optim.SparseAdam(list(model.embedding.parameters()), lr=run.learning_rate))
-    return optimizers
+    embedding = [parameter for parameter in model.embedding.parameters() if parameter.requires_grad]
+    if isinstance(model.embedding, nn.Embedding) and model.embedding.sparse:
+        return [
+            torch.optim.Adam(layers, lr=run.learning_rate),
+            torch.optim.SparseAdam(embedding, lr=run.learning_rate),
+        ]
+    return [torch.optim.Adam([*layers, *embedding], lr=run.learning_rate)]
 
 
 def _weights(model: SentimentModel) -> dict[str, Tensor]:

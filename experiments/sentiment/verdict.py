@@ -18,6 +18,9 @@ def verdict(rows: list[Row]) -> str:
         return ""
     base_bytes = found["baseline"][0]["paper_bytes"]
     lines = ["## What it shows", "", f"- The baseline reaches {_figures(found['baseline'])} with {base_bytes:,} bytes."]
+    if "baseline-tuned" in found:
+        tuned = _figures(found["baseline-tuned"])
+        lines.append(f"- With its table trained too it reaches {tuned}: what tuned rows compare with.")
     if "gumbel-16x32" in found:
         claimed = found["gumbel-16x32"]
         lines.append(

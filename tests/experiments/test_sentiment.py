@@ -6,7 +6,9 @@ import doctest
 import gzip
 import importlib
 import json
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from experiments.sentiment.__main__ import main
 from experiments.sentiment.aiming import STRETCH, Aim
 from experiments.sentiment.plan import chosen, quick_plan, whole_plan
 from experiments.sentiment.recipe import label_of
-from experiments.sentiment.reviews import Corpus, load_corpus, tokens_of
+from experiments.sentiment.reviews import Corpus, load_corpus, read_reviews, tokenized, tokens_of
 from experiments.sentiment.rows import Learning, RowName, make_layer, trained_layer
 from experiments.sentiment.training import Training, batches_of, judge, train
 from lexicode import CodedEmbedding, CodeScheme, InputError, SettingError, Vectors
@@ -181,6 +183,24 @@ def test_both_forms_of_the_data_are_one(folder: Path, corpus: Corpus, tmp_path: 
     assert sorted(other.vectors.words or ()) == sorted(corpus.vectors.words or ())
 
 
+def test_of_processes_that_begin_together_one_tokenizes(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def slowly(data: Path, split: str) -> Iterator[tuple[int, str]]:
+        calls.append(split)
+        for review in read_reviews(data, split):
+            time.sleep(0.001)
+            yield review
+
+    monkeypatch.setattr("experiments.sentiment.reviews.read_reviews", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: list(tokenized(folder / "lines", "train", tmp_path)), range(4)))
+    assert calls == ["train"]
+    assert all(each == found[0] for each in found)
+
+
 def test_the_vocabulary_is_what_both_have(corpus: Corpus) -> None:
     words = list(corpus.vectors.words or ())
     assert "absent" not in words
@@ -271,6 +291,20 @@ def test_a_pruned_table_trains_and_keeps_its_zeros(corpus: Corpus, tmp_path: Pat
     assert trained.best_epoch >= 4
 
 
+def test_a_dense_table_trains_and_is_counted_dense(corpus: Corpus, tmp_path: Path) -> None:
+    name = RowName.parse("baseline-tuned")
+    layer = make_layer(name, corpus, Learning(), work=tmp_path, log=print)
+    before = corpus.vectors.take(np.arange(len(corpus.vectors)))
+    settings = Training(units=4, epochs=2, learning_rate=1e-2, batch_size=16)
+    train(layer.embedding, corpus, settings, state=tmp_path / "state.pt")
+    after = trained_layer(layer, name, corpus)
+    table = layer.embedding.weight.detach().numpy()
+    assert after.sizes is not None
+    assert after.sizes.stored_bytes == before.nbytes
+    assert after.loss == pytest.approx(np.square(table - before).sum(axis=1).mean(), rel=1e-5)
+    assert after.loss > 1e-4
+
+
 def test_the_layer_and_its_decoded_table_train_alike(corpus: Corpus, tmp_path: Path) -> None:
     settings = Training(units=4, epochs=2, learning_rate=1e-2, batch_size=16)
     layer = make_layer(
@@ -300,7 +334,7 @@ def test_tuned_codebooks_train_and_are_judged_as_the_file_has_them(corpus: Corpu
     assert np.abs(tuned.codebooks.astype(np.float32) - before.codebooks).max() > 0.01
     model.embedding = CompositionalEmbedding.from_coded(tuned)
     assert judge(model, corpus.test) == (trained.test_loss, trained.test_accuracy)
-    after = trained_layer(layer, corpus)
+    after = trained_layer(layer, RowName.parse("additive-tuned-4x8"), corpus)
     assert after.sizes is not None
     assert after.sizes.stored_bytes == sizes_of(before).stored_bytes
     assert after.loss is not None
