@@ -9,7 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.common.claims import claimed
 from lexicode import InputError
+
+ROOT = Path(__file__).parent.parent.parent
+CODE = ("src", "experiments")
 
 Row = dict[str, Any]
 
@@ -27,6 +31,8 @@ class Results:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        # Of the code as it was loaded: the repository may go on while a row is made.
+        self._commit = commit()
 
     @property
     def rows(self) -> list[Row]:
@@ -47,13 +53,17 @@ class Results:
         return [row for row in self.rows if row["name"] == name and seed in (None, row["seed"])]
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Append a row, with the commit that made it; the file is the old one or the new one, whatever happens."""
+        """Append a row, with the commit that made it; the file is the old one or the new one, whatever happens.
+
+        Of processes that add at once none loses its row, and of two that made the same row the first one's stays.
+        """
         for key in ("name", "seed"):
             if key not in row:
                 raise InputError(f"a row of results lacks its {key!r}: {dict(row)}")
-        whole = {"rows": [*self.rows, {**row, "commit": commit()}]}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(self.path, json.dumps(whole, indent=1) + "\n")
+        with claimed(self.path.with_name(f".{self.path.name}.claim"), wait=True):
+            if not self.has(row["name"], row["seed"]):
+                whole = {"rows": [*self.rows, {**row, "commit": self._commit}]}
+                write_whole(self.path, json.dumps(whole, indent=1) + "\n")
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -67,16 +77,16 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def commit() -> str:
-    """Where the figures come from; `+` where a tracked file was changed since, empty outside a repository."""
+    """Where the figures come from; `+` where its code was changed since, empty outside a repository."""
     try:
         head = _git("rev-parse", "--short", "HEAD")
-        return head + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
+        return head + ("+" if _git("status", "--porcelain", "--", *CODE) else "")
     except (OSError, subprocess.CalledProcessError):
         return ""
 
 
 def _git(*words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 

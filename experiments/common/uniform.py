@@ -34,9 +34,12 @@ class UniformTable:
     @property
     def sizes(self) -> Sizes:
         """The levels packed to `bits` bits each, and two floats a column; lexicode has no file for it."""
+        packed = np.packbits(np.unpackbits(self.levels.reshape(-1, 1), axis=1)[:, -self.bits :])
         columns = self.lowest.nbytes + self.step.nbytes
-        packed = -(-self.levels.size * self.bits // 8)
-        return Sizes(paper_bytes=packed + dumped_bytes(self.lowest, self.step), stored_bytes=packed + columns)
+        return Sizes(
+            paper_bytes=dumped_bytes(packed, self.lowest, self.step),
+            stored_bytes=packed.nbytes + columns,
+        )
 
 
 def quantize(matrix: npt.NDArray[np.float32], bits: int) -> UniformTable:

@@ -26,6 +26,8 @@ from experiments.sentiment.rows import Learning
 from experiments.sentiment.training import Training
 from lexicode import LexicodeError
 
+QUICK_REVIEWS = 500
+
 
 def options(arguments: list[str] | None) -> argparse.Namespace:
     parser = recipe_parser("sentiment", __doc__)
@@ -33,7 +35,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--second", type=Path, help="the second table's vector file")
     parser.add_argument("--rows", nargs="+", metavar="NAME", help="rows by name or pattern: baseline 'loss:gumbel-*'")
     parser.add_argument("--seeds", nargs="+", type=int, metavar="N", help="these seeds, not the plan's")
-    return checked(parser, arguments)
+    return checked(parser, "sentiment", arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -46,6 +48,8 @@ def main(arguments: list[str] | None = None) -> None:
     tables = {which: path for which, path in found.items() if path is not None}
     if MAIN not in tables:
         sys.exit(f"{data}: the published vectors are not there; name a file with --vectors")
+    if SECOND not in tables:
+        log("the second table's rows are left out: its vectors are not there; name a file with --second")
     torch.set_num_threads(given.threads)
     places = Places(data=data, tables=tables, work=given.work, results=given.results)
     if given.quick:
@@ -53,9 +57,9 @@ def main(arguments: list[str] | None = None) -> None:
         learning = Learning(iterations=300, effort="fast", threads=given.threads)
     else:
         training, learning = Training(), Learning(threads=given.threads)
-    plan = chosen(quick_plan() if given.quick else whole_plan(), given.rows, given.seeds)
     try:
-        recipe = Recipe(places, training, learning, log=log)
+        plan = chosen(quick_plan() if given.quick else whole_plan(), given.rows, given.seeds)
+        recipe = Recipe(places, training, learning, log=log, most_reviews=QUICK_REVIEWS if given.quick else None)
         recipe.run_all(plan, after_each=lambda: write_report(given.results))
     except LexicodeError as error:
         sys.exit(str(error))

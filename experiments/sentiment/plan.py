@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
+from experiments.sentiment.rows import RowName
 from lexicode import SettingError
 
 MAIN, SECOND = "main", "second"
@@ -35,7 +36,7 @@ class Task:
 
 
 def whole_plan() -> list[Task]:
-    three_seeds = ("baseline", "gumbel-16x32", "additive-16x32", *SMALLEST[:1])
+    three_seeds = ("baseline", "gumbel-16x32", "additive-16x32", *SMALLEST[:1], "baseline-tuned")
     main = [
         "baseline", "gumbel-16x32", "additive-16x32", *SMALLEST,
         "uniform-1", "uniform-2", "uniform-4", "uniform-8",
@@ -68,13 +69,14 @@ def quick_plan() -> list[Task]:
         *(Task(kind="accuracy", row=row) for row in rows),
         Task(kind="accuracy", row="baseline", seed=2),
         Task(kind="accuracy", row="baseline", vectors=SECOND),
-        *(Task(kind="loss", row=f"{learner}-{scheme}") for learner in LEARNERS for scheme in ("4x8", "8x2")),
-        *(Task(kind="codes", row=f"{learner}-4x8") for learner in LEARNERS),
+        *(Task(kind="loss", row=f"{learner}-{scheme}") for learner in LEARNERS for scheme in ("8x8", "128x2")),
+        *(Task(kind="codes", row=f"{learner}-8x8") for learner in LEARNERS),
     ]
 
 
 def chosen(plan: list[Task], rows: list[str] | None, seeds: list[int] | None) -> list[Task]:
-    """The tasks whose row, or kind:row, matches one of the patterns; with `seeds`, their accuracy rows for just those.
+    """The tasks whose row, or kind:row, or row@table, matches one of the patterns; with `seeds`, their accuracy rows
+    for just those.
 
     >>> [task.row for task in chosen(whole_plan(), ["uniform-[12]"], None)]
     ['uniform-1', 'uniform-2']
@@ -84,7 +86,7 @@ def chosen(plan: list[Task], rows: list[str] | None, seeds: list[int] | None) ->
         plan = [task for task in known if any(_matches(task, pattern) for pattern in rows)]
         for pattern in rows:
             if not any(_matches(task, pattern) for task in known):
-                plan.append(Task(kind="accuracy", row=pattern))
+                plan.append(Task(kind="accuracy", row=RowName.parse(pattern).text))
     if seeds is None:
         return plan
     if min(seeds) < 0:
@@ -98,4 +100,5 @@ def chosen(plan: list[Task], rows: list[str] | None, seeds: list[int] | None) ->
 
 
 def _matches(task: Task, pattern: str) -> bool:
-    return fnmatch(task.row, pattern) or fnmatch(f"{task.kind}:{task.row}", pattern)
+    names = (task.row, f"{task.kind}:{task.row}", f"{task.row}@{task.vectors}")
+    return any(fnmatch(name, pattern) for name in names)

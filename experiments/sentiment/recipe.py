@@ -21,7 +21,7 @@ from experiments.sentiment.plan import MAIN, SECOND, Task
 from experiments.sentiment.reviews import Corpus, load_corpus
 from experiments.sentiment.rows import Learning, RowName, make_codes, make_layer, squared_distance, trained_layer
 from experiments.sentiment.training import Training, train
-from lexicode import Vectors
+from lexicode import SettingError, Vectors
 
 # The tables of the published results, where --vectors and --second name no others.
 PUBLISHED = {MAIN: "glove840B_300d_33860.f32.npz", SECOND: "glove6B_100d_imdbvocab.f32.npz"}
@@ -58,13 +58,23 @@ def label_of(table: Path) -> str:
 class Recipe:
     """One run over tasks; `training` and `learning` hold for all of them."""
 
-    def __init__(self, places: Places, training: Training, learning: Learning, *, log: Log) -> None:
+    def __init__(
+        self, places: Places, training: Training, learning: Learning, *, log: Log, most_reviews: int | None = None
+    ) -> None:
         self.places = places
         self.training = training
         self.learning = learning
         self.log = log
+        self.most_reviews = most_reviews
         self.results = Results(places.results / "sentiment.json")
         self._loaded: dict[str, Corpus] = {}
+        for row in self.results.rows:
+            table = places.tables.get(row["table"])
+            if table is not None and row["vectors"] != label_of(table):
+                raise SettingError(
+                    f"{self.results.path} has rows of {row['vectors']}, and these are {label_of(table)}; "
+                    "name another folder with --results"
+                )
 
     def name_of(self, task: Task) -> str:
         """The row's name in the results, which tells tables apart: `baseline on glove840B_300d_33860`."""
@@ -105,6 +115,7 @@ class Recipe:
             **kinds[task.kind](task, name, corpus),
         }
         self.results.add(row)
+        self._state_of(task).unlink(missing_ok=True)
         figures = {key: row[key] for key in ("accuracy", "loss", "paper_bytes") if row.get(key) is not None}
         self.log(f"  done in {time.perf_counter() - began:.0f} s: {figures}")
 
@@ -114,12 +125,11 @@ class Recipe:
         """Train the model on the row's embeddings and judge it on the test reviews."""
         layer = make_layer(name, corpus, self.learning, work=self.places.work, log=self.log)
         run = replace(self.training, seed=task.seed, zeros=name.zeros)
-        state = self.places.work / "training" / f"{self.name_of(task)} seed {task.seed}.pt"
-        trained, _ = train(layer.embedding, corpus, run, state=state, log=self.log)
+        trained, _ = train(layer.embedding, corpus, run, state=self._state_of(task), log=self.log)
         layer = trained_layer(layer, name, corpus)
         sizes = layer.sizes.as_dict() if layer.sizes else {}
         paper = ACCURACIES.get(task.row)
-        figures = {
+        return {
             **sizes,
             "accuracy": trained.test_accuracy,
             "loss": layer.loss,
@@ -135,8 +145,6 @@ class Recipe:
             "paper_accuracy": paper.accuracy if paper else None,
             "paper_megabytes": paper.megabytes if paper else None,
         }
-        state.unlink(missing_ok=True)
-        return figures
 
     def _loss(self, task: Task, name: RowName, corpus: Corpus) -> dict[str, Any]:
         """A cell of Table 2, or a binary code for Table 1."""
@@ -156,11 +164,14 @@ class Recipe:
         codes = make_codes(name, corpus, self.learning, work=self.places.work, log=self.log)
         return {**describe(corpus.vectors, codes.coded), "seconds": codes.seconds, "iterations": codes.iterations}
 
+    def _state_of(self, task: Task) -> Path:
+        return self.places.work / "training" / f"{self.name_of(task)} seed {task.seed}.pt"
+
     def _corpus(self, which: str) -> Corpus:
         """The reviews over one table's words; kept until a task wants the other's."""
         if which not in self._loaded:
-            self._loaded = {which: load_corpus(self.places.data, self._table(which), work=self.places.work)}
-            corpus = self._loaded[which]
+            corpus = load_corpus(self.places.data, self._table(which), work=self.places.work, most=self.most_reviews)
+            self._loaded = {which: corpus}
             parts = ", ".join(f"{len(part):,}" for part in (corpus.train, corpus.validation, corpus.test))
             self.log(
                 f"  {len(corpus.vectors):,} words x {corpus.vectors.dim}, {corpus.known:.1%} of all tokens; "

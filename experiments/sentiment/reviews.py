@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import re
 from collections import Counter
@@ -65,11 +66,12 @@ class Corpus:
     known: float
 
 
-def load_corpus(data: Path, table: Vectors, *, work: Path) -> Corpus:
-    """Reviews of `data` over the words of `table`; the tokenized texts are kept in the work folder."""
+def load_corpus(data: Path, table: Vectors, *, work: Path, most: int | None = None) -> Corpus:
+    """Reviews of `data` over the words of `table`, at most `most` to train on and as many to test; the tokenized texts
+    are kept in the work folder."""
     if table.words is None:
         raise InputError(f"{table.source}: a table without words cannot be matched with reviews")
-    texts = {split: list(tokenized(data, split, work)) for split in ("train", "test")}
+    texts = {split: list(tokenized(data, split, work, most)) for split in ("train", "test")}
     occurring = Counter(token for reviews in texts.values() for _, tokens in reviews for token in tokens)
     rows = np.array([row for row, word in enumerate(table.words) if word in occurring], dtype=np.int64)
     if not len(rows):
@@ -103,15 +105,21 @@ def _numbered(texts: list[tuple[int, list[str]]], number: dict[str, int]) -> Rev
 # ---- texts
 
 
-def tokenized(data: Path, split: str, work: Path) -> Iterator[tuple[int, list[str]]]:
+def tokenized(data: Path, split: str, work: Path, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
     """(label, tokens) of each review; from the work folder where they were kept, for tokenizing takes minutes."""
-    kept = work / f"{split}.tokens"
+    texts = list(read_reviews(data, split))
+    if most is not None:
+        # By lot, for reviews may be sorted by label.
+        drawn = np.random.default_rng(0).permutation(len(texts))[:most]
+        texts = [texts[place] for place in np.sort(drawn)]
+    digest = hashlib.sha256("\n".join(text for _, text in texts).encode()).hexdigest()[:8]
+    kept = work / f"{split}-{digest}.tokens"
     # Of several processes that begin together one tokenizes, and the others wait for it.
     with claimed(work / "claims" / kept.name, wait=True):
         if not kept.exists():
             temporary = kept.with_suffix(".partial")
             with temporary.open("w", encoding="utf-8") as file:
-                for label, text in read_reviews(data, split):
+                for label, text in texts:
                     file.write(" ".join([str(label), *tokens_of(text)]) + "\n")
             temporary.replace(kept)
     with kept.open(encoding="utf-8") as file:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -88,11 +90,12 @@ def train(
     torch.set_flush_denormal(True)
     torch.manual_seed(run.seed)
     model = SentimentModel(embedding, corpus.vectors.dim, run.units)
+    identity = {**asdict(run), "digest": _digest(embedding, corpus)}
     pruning = None if run.zeros is None else Pruning(model.embedding, run.zeros, run.epochs)
     optimizers = _optimizers(model, run)
     trained, best, done = Trained(), _weights(model), 0
     saved = torch.load(state, weights_only=True) if state.exists() else None
-    if saved is not None and saved["run"] == asdict(run):
+    if saved is not None and saved["identity"] == identity:
         model.load_state_dict(saved["model"], strict=False)
         for optimizer, kept in zip(optimizers, saved["optimizers"], strict=True):
             optimizer.load_state_dict(kept)
@@ -114,7 +117,7 @@ def train(
         trained.validation_accuracies.append(accuracy)
         seconds = time.perf_counter() - began
         trained.seconds += seconds
-        _save(state, run, model, optimizers, trained, best, epoch)
+        _save(state, identity, model, optimizers, trained, best, epoch)
         log(
             f"  epoch {epoch}: training loss {np.mean(losses):.4f}, validation loss {loss:.4f}, "
             f"accuracy {accuracy:.4f}, {seconds:.0f} s"
@@ -218,6 +221,13 @@ def _optimizers(model: SentimentModel, run: Training) -> list[torch.optim.Optimi
     return [torch.optim.Adam([*layers, *embedding], lr=run.learning_rate)]
 
 
+def _digest(embedding: nn.Module, corpus: Corpus) -> str:
+    """Of the layer before it is trained and of the reviews: a row goes on only with what it began with."""
+    arrays = [tensor.detach().numpy() for tensor in embedding.state_dict().values()]
+    arrays += [corpus.train.ids, corpus.train.labels, corpus.validation.ids]
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
+
+
 def _weights(model: SentimentModel) -> dict[str, Tensor]:
     """A copy of what trains, to come back to; embeddings that are fixed need no copy."""
     return {name: tensor.detach().clone() for name, tensor in model.named_parameters() if tensor.requires_grad}
@@ -225,7 +235,7 @@ def _weights(model: SentimentModel) -> dict[str, Tensor]:
 
 def _save(
     state: Path,
-    run: Training,
+    identity: dict[str, Any],
     model: SentimentModel,
     optimizers: list[torch.optim.Optimizer],
     trained: Trained,
@@ -236,7 +246,7 @@ def _save(
     whole = {
         "model": _weights(model),
         "optimizers": [optimizer.state_dict() for optimizer in optimizers],
-        "run": asdict(run),
+        "identity": identity,
         "trained": asdict(trained),
         "best": best,
         "epoch": epoch,

@@ -49,7 +49,7 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seeds", nargs="+", type=int, default=[1], metavar="N")
     parser.add_argument("--effort", default="balanced", help="of the additive learner")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="of the paper's network for one table")
-    return checked(parser, words)
+    return checked(parser, "translation", words)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,21 @@ def test_rows_are_kept_in_order_with_their_commit(tmp_path: Path) -> None:
     assert not results.has("baseline", 3)
     assert not results.has("other", 1)
     assert all("commit" in row for row in json.loads(results.path.read_text(encoding="utf-8"))["rows"])
-    assert [path.name for path in results.path.parent.iterdir()] == ["results.json"]
+    assert {path.name for path in results.path.parent.iterdir()} == {"results.json", ".results.json.claim"}
+
+
+def test_rows_that_are_added_at_once_are_all_kept(tmp_path: Path) -> None:
+    results = [Results(tmp_path / "results.json") for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda seed: results[seed % 4].add({"name": "row", "seed": seed}), range(24)))
+    assert sorted(row["seed"] for row in results[0].rows) == list(range(24))
+
+
+def test_of_two_that_made_a_row_the_first_ones_stays(tmp_path: Path) -> None:
+    results = Results(tmp_path / "results.json")
+    results.add({"name": "row", "seed": 1, "accuracy": 0.5})
+    results.add({"name": "row", "seed": 1, "accuracy": 0.6})
+    assert [row["accuracy"] for row in results.rows] == [0.5]
 
 
 def test_a_row_without_a_seed_is_refused(tmp_path: Path) -> None:
@@ -110,7 +125,7 @@ def test_sizes_of_a_coded_table(clustered: Vectors, tmp_path: Path, normalized: 
     levels = 4 * 256 if normalized else 0
     # 15 bits a row; lexicode's rows end on bytes, the paper's do not.
     assert sizes.stored_bytes == 2 * len(coded) + 2 * books + norms + levels
-    assert sizes.paper_bytes == 15 * len(coded) // 8 + dense_bytes(coded.codebooks) + norms + levels
+    assert sizes.paper_bytes == 15 * len(coded) // 8 + 4 * books + norms + levels
 
 
 def test_rows_that_are_kept_exactly_are_counted(clustered: Vectors) -> None:
@@ -123,7 +138,17 @@ def test_rows_that_are_kept_exactly_are_counted(clustered: Vectors) -> None:
     )  # fmt: skip
     before, after = sizes_of(coded), sizes_of(more)
     assert after.stored_bytes == (before.stored_bytes or 0) + kept.nbytes + rows.nbytes
-    assert after.paper_bytes == before.paper_bytes + kept.nbytes + dense_bytes(rows)
+    assert after.paper_bytes == before.paper_bytes + kept.nbytes + 4 * rows.size
+
+
+def test_codebooks_in_half_precision_count_as_the_papers(clustered: Vectors) -> None:
+    """The paper's 512 vectors x 300 take 0.52 MB; a float16 codebook's zeros must not compress away."""
+    scheme = CodeScheme.parse("32x16")
+    codebooks = np.random.default_rng(3).normal(size=(32, 16, 300)).astype(np.float16)
+    packed = np.zeros((10, scheme.bytes_per_row), dtype=np.uint8)
+    coded = CodedEmbedding(scheme=scheme, packed=packed, codebooks=codebooks)
+    books = sizes_of(coded).paper_bytes - code_bytes(10, scheme)
+    assert 0.52 * 2**20 < books < 1.13 * 0.52 * 2**20
 
 
 # ---- the rivals

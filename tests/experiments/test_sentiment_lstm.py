@@ -34,7 +34,7 @@ def torchs_lstm(layer: LastStateLSTM) -> nn.LSTM:
     return lstm
 
 
-@pytest.mark.parametrize("lengths", [[7, 7, 7], [9, 6, 6, 2, 1], [1], [3, 1]])
+@pytest.mark.parametrize("lengths", [[7, 7, 7], [9, 6, 6, 2, 1], [1], [3, 1], [40, 33, 17, 16, 1]])
 def test_states_and_gradients_are_those_of_torch(lengths: list[int]) -> None:
     torch.manual_seed(3)
     texts = texts_of(lengths)
