@@ -9,6 +9,7 @@ import numpy as np
 from experiments.common.plots import drawing
 from experiments.common.results import Row, mean_and_spread
 from experiments.sentiment.plan import MAIN
+from experiments.sentiment.selecting import by_name
 
 ACCURACY, BALANCE, HAMMING = "sentiment-accuracy.svg", "sentiment-balance.svg", "sentiment-hamming.svg"
 SERIES = {
@@ -23,16 +24,14 @@ SERIES = {
 
 def draw_accuracy(rows: list[Row], folder: Path) -> str | None:
     """Each row of the main table, the mean over its seeds, against its bytes by the paper's count."""
-    rows = [row for row in rows if row["kind"] == "accuracy" and row["table"] == MAIN]
-    if not rows:
+    found = by_name(rows, "accuracy", MAIN)
+    if not found:
         return None
-    with drawing(folder / ACCURACY, size=(6.4, 3.8)) as (axes,):
+    labelled: list[tuple[int, float]] = []
+    with drawing(folder / ACCURACY, size=(7.2, 4.6)) as (axes,):
         for kind, (label, colour, marker) in SERIES.items():
-            points: dict[str, list[Row]] = {}
-            for row in rows:
-                if row["learner"] == kind:
-                    points.setdefault(row["row"], []).append(row)
-            for number, (name, same) in enumerate(points.items()):
+            points = [(name, same) for name, same in found.items() if same[0]["learner"] == kind]
+            for number, (name, same) in enumerate(points):
                 mean, spread = mean_and_spread([100 * row["accuracy"] for row in same])
                 size = same[0]["paper_bytes"]
                 axes.errorbar(
@@ -41,7 +40,10 @@ def draw_accuracy(rows: list[Row], folder: Path) -> str | None:
                 )  # fmt: skip
                 # The row's name without its learner's: 16x32, weighted-12x16, or a number of bits.
                 note = name.partition("-")[2]
-                axes.annotate(note, (size, mean), xytext=(4, 3), textcoords="offset points", fontsize=6.5)
+                crowded = any(abs(np.log10(size / other)) < 0.3 and abs(mean - at) < 0.1 for other, at in labelled)
+                labelled.append((size, mean))
+                below_or_above = (4, -9) if crowded else (4, 3)
+                axes.annotate(note, (size, mean), xytext=below_or_above, textcoords="offset points", fontsize=6.5)
         axes.set_xscale("log")
         axes.set_xlabel("bytes by the paper's count")
         axes.set_ylabel("test accuracy, %")
@@ -51,11 +53,11 @@ def draw_accuracy(rows: list[Row], folder: Path) -> str | None:
 
 def draw_balance(rows: list[Row], folder: Path) -> str | None:
     """The paper's figure: how many words use each codeword, a column for each codebook."""
-    rows = [row for row in rows if row["kind"] == "codes"]
-    if not rows:
+    described = [same[0] for same in by_name(rows, "codes", MAIN).values()]
+    if not described:
         return None
-    with drawing(folder / BALANCE, columns=len(rows), size=(3.4, 3.0)) as all_axes:
-        for axes, row in zip(all_axes, rows, strict=True):
+    with drawing(folder / BALANCE, columns=len(described), size=(3.4, 3.0)) as all_axes:
+        for axes, row in zip(all_axes, described, strict=True):
             counts = np.array(row["counts"]).T
             image = axes.imshow(counts, aspect="auto", origin="lower", cmap="viridis", vmin=0)
             axes.figure.colorbar(image, ax=axes, shrink=0.8)
@@ -67,15 +69,16 @@ def draw_balance(rows: list[Row], folder: Path) -> str | None:
 
 def draw_hamming(rows: list[Row], folder: Path) -> str | None:
     """The mean part of the code that differs, by the cosine of the two words; tenth to ninetieth percentile."""
-    rows = [row for row in rows if row["kind"] == "codes"]
-    if not rows:
+    described = [same[0] for same in by_name(rows, "codes", MAIN).values()]
+    if not described:
         return None
+    schemes = list(dict.fromkeys(row["scheme"] for row in described))
     with drawing(folder / HAMMING, size=(5.6, 3.6)) as (axes,):
-        for number, row in enumerate(rows):
+        for row in described:
             codebooks = len(row["counts"])
             bins = row["hamming"]["bins"]
             cosine = [each["cosine"] for each in bins]
-            colour, line = f"C{number // 2}", "-" if row["learner"] == "gumbel" else "--"
+            colour, line = f"C{schemes.index(row['scheme'])}", "-" if row["learner"] == "gumbel" else "--"
             means = [each["mean"] / codebooks for each in bins]
             axes.plot(cosine, means, label=row["row"], color=colour, linestyle=line)
             axes.fill_between(
