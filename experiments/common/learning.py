@@ -21,7 +21,8 @@ Log = Callable[[str], None]
 @dataclass(frozen=True, kw_only=True)
 class Learned:
     """A coded embedding as it was loaded from its file, and how it came to be: seconds of learning and, for the
-    paper's network, the iterations it made; both of all runs together if it was stopped in between."""
+    paper's network, the iterations it made. If it was stopped in between, the network's are of all runs together, other
+    learners' of the last."""
 
     coded: CodedEmbedding
     seconds: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,9 @@ def drawing(path: Path, *, columns: int = 1, size: tuple[float, float] = (5.0, 3
         try:
             yield list(grid[0])
             path.parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+            # Another process may be at the same plot.
+            temporary = path.with_name(f".{os.getpid()}.{path.name}")
+            figure.savefig(temporary, metadata={"Date": None} if path.suffix == ".svg" else None)
+            temporary.replace(path)
         finally:
             plt.close(figure)

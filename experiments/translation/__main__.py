@@ -5,7 +5,7 @@
 
 DIR holds the corpus as it is distributed. Each row is written to results/translation.json when it is done, and
 results/translation.md and its plots are made from that file. A row that is there is not run again, and one that was
-stopped goes on.
+stopped goes on. Several such processes may run at once: each takes the next row that no other has.
 """
 
 from __future__ import annotations
@@ -27,11 +27,6 @@ from experiments.translation.rows import CodeSettings, RowName
 from experiments.translation.training import TrainingSettings
 from lexicode import LexicodeError
 
-# In order of worth: whoever stops early has what says most.
-ROWS = (
-    "baseline", "additive-32x16", "gumbel-32x16", "additive-16x16", "additive-64x16", "gumbel-64x16", "prune-90",
-    "uniform-4", "uniform-2", "prune-95", "additive-8x16", "additive-32x16-head",
-)  # fmt: skip
 QUICK_ROWS = ("baseline", "additive-8x4", "gumbel-8x4", "prune-90", "uniform-2", "additive-8x4-head")
 QUICK_TRAINING = TrainingSettings(batch_size=16, validate_every=40, validation_sentences=20, max_epochs=8)
 QUICK_CODES = CodeSettings(effort="fast", iterations=200)
@@ -39,13 +34,15 @@ QUICK_CODES = CodeSettings(effort="fast", iterations=200)
 
 def quick(dataset: DataSet) -> DataSet:
     """The same with little of everything: it shows that each step runs, not what the steps are worth."""
-    return replace(dataset, symbols=200, units=32, training=QUICK_TRAINING)
+    return replace(dataset, symbols=200, units=32, training=QUICK_TRAINING, rows=QUICK_ROWS)
 
 
 def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser = recipe_parser("translation", __doc__)
     parser.add_argument("--dataset", choices=DATASETS, default="multi30k")
-    parser.add_argument("--rows", nargs="+", metavar="ROW", help=f"default: {' '.join(ROWS)}; see rows.py for others")
+    parser.add_argument(
+        "--rows", nargs="+", metavar="ROW", help="see rows.py for their names; default: the data set's own"
+    )
     parser.add_argument("--seeds", nargs="+", type=int, default=[1], metavar="N")
     parser.add_argument("--effort", default="balanced", help="of the additive learner")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="of the paper's network for one table")
@@ -58,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.quick:
         dataset, codes = quick(dataset), QUICK_CODES
     # Names are checked before the corpus is read.
-    names = [RowName.parse(row) for row in arguments.rows or (QUICK_ROWS if arguments.quick else ROWS)]
+    names = [RowName.parse(row) for row in arguments.rows or dataset.rows]
     label = "translation" if arguments.dataset == "multi30k" else f"translation-{arguments.dataset}"
     results = Results(arguments.results / f"{label}.json")
     if arguments.report_only:
@@ -66,12 +63,14 @@ def run(arguments: argparse.Namespace) -> None:
         return
     torch.set_num_threads(arguments.threads)
     torch.set_flush_denormal(True)
-    data = prepare(dataset.read(arguments.data), dataset.symbols, arguments.work)
-    recipe = Recipe(dataset=dataset, data=data, results=results, work=arguments.work, codes=codes, log=log)
+    # Each data set has a baseline of its own.
+    work = arguments.work / arguments.dataset
+    data = prepare(dataset.read(arguments.data), dataset.symbols, work)
+    recipe = Recipe(dataset=dataset, data=data, results=results, work=work, codes=codes, log=log)
     for seed in arguments.seeds:
         for name in names:
-            recipe.run(name, seed)
-            write_report(results, dataset)
+            if recipe.run(name, seed):
+                write_report(results, dataset)
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -62,15 +62,20 @@ def read_iwslt14(folder: Path) -> Corpus:
     tests = [f"IWSLT14.{part}.de-en.{language}.xml" for part in IWSLT14_TESTS for language in ("de", "en")]
     files = _find_all(folder, IWSLT14_PLACES, talks + tests, "IWSLT14 German-English (de-en.tgz of 2014-01, unpacked)")
     spoken = [_lines(files[name]) for name in talks]
-    # Titles, keywords and addresses stand in tags, on the same lines of both files.
-    plain = [(de, en) for de, en in zip(*spoken, strict=True) if not (de.startswith("<") or en.startswith("<"))]
-    whole = _tokenized([pair for pair in plain if pair[0].strip() and pair[1].strip()])
-    segments = [[line for part in IWSLT14_TESTS for line in _segments(files[f"IWSLT14.{part}.de-en.{language}.xml"])]
-                for language in ("de", "en")]  # fmt: skip
+    # Titles, keywords and addresses stand in tags; how many of them is each file's own affair.
+    plain = _pairs(*([line for line in lines if not line.startswith("<")] for lines in spoken), "train.tags.de-en")
+    whole = _tokenized(
+        [(de, en) for de, en in zip(plain.source, plain.target, strict=True) if de.strip() and en.strip()]
+    )
+    segments = [
+        pair
+        for part in IWSLT14_TESTS
+        for pair in _paired_segments(*(files[f"IWSLT14.{part}.de-en.{language}.xml"] for language in ("de", "en")))
+    ]
     valid = slice(IWSLT14_VALID_EVERY - 1, None, IWSLT14_VALID_EVERY)
     held_out = Pairs(whole.source[valid], whole.target[valid])
     del whole.source[valid], whole.target[valid]
-    return Corpus(whole, held_out, _tokenized(list(zip(*segments, strict=True))))
+    return Corpus(whole, held_out, _tokenized(segments))
 
 
 def read_aspec(folder: Path) -> Corpus:
@@ -120,6 +125,11 @@ def _segments(path: Path) -> Lines:
     return [html.unescape(text.strip()) for text in re.findall(r"<seg[^>]*>(.*?)</seg>", "\n".join(_lines(path)))]
 
 
+def _paired_segments(source: Path, target: Path) -> list[tuple[str, str]]:
+    pairs = _pairs(_segments(source), _segments(target), source.name)
+    return list(zip(pairs.source, pairs.target, strict=True))
+
+
 def _aspec_pairs(path: Path) -> list[tuple[str, str]]:
     """(Japanese, English): the last two fields of each line"""
     pairs = []
@@ -147,12 +157,11 @@ def _tokenized(pairs: Sequence[tuple[str, str]]) -> Pairs:
 
 def _kytea_tokens(lines: Sequence[str]) -> Lines:
     """Japanese with a space between words, by the program kytea"""
-    done = subprocess.run(
-        ["kytea", "-notags"],
-        input="\n".join(lines) + "\n",
-        capture_output=True,
-        text=True,
-        check=True,
-        encoding="utf-8",
-    )
-    return done.stdout.removesuffix("\n").split("\n")
+    text = "\n".join(lines) + "\n"
+    done = subprocess.run(["kytea", "-notags"], input=text, capture_output=True, check=False, encoding="utf-8")
+    split = done.stdout.removesuffix("\n").split("\n")
+    if done.returncode or len(split) != len(lines):
+        raise InputError(
+            f"kytea split {len(lines)} lines into {len(split)}, exit {done.returncode}: {done.stderr.strip()}"
+        )
+    return split

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from experiments.common.claims import claimed
 from experiments.common.learning import Log
 from experiments.common.results import Results, Row
 from experiments.common.sizes import Sizes, sparse_bytes
@@ -18,7 +21,15 @@ from experiments.translation.decoding import translate
 from experiments.translation.model import Translator, dense_embedding
 from experiments.translation.preparing import Prepared
 from experiments.translation.pruning import Pruner
-from experiments.translation.rows import CodeSettings, Layers, RowName, coded_layers, dense_sizes, uniform_layers
+from experiments.translation.rows import (
+    CodeSettings,
+    Layers,
+    RowName,
+    as_in_file,
+    coded_layers,
+    dense_sizes,
+    uniform_layers,
+)
 from experiments.translation.scoring import tokenized_bleu
 from experiments.translation.training import Training
 
@@ -41,13 +52,15 @@ class Recipe:
     codes: CodeSettings
     log: Log
 
-    def run(self, name: RowName, seed: int) -> None:
-        """Compute the row and write it down, unless it is there already."""
-        if not self.results.has(name.text, seed):
-            self._compute(name, seed)
+    def run(self, name: RowName, seed: int) -> bool:
+        """Compute the row and write it down, unless it is there already or another process is at it; whether it did."""
+        with self._claimed(name, seed) as mine:
+            wanted = mine and not self.results.has(name.text, seed)
+            if wanted:
+                self._compute(name, seed)
+            return wanted
 
     def _compute(self, name: RowName, seed: int) -> None:
-        began = time.monotonic()
         layers = self._layers(name, seed)
         model = self._fresh_model(layers, seed)
         if name.kind == "prune":
@@ -58,24 +71,27 @@ class Recipe:
             seed=seed, checkpoint=self._kept(name, seed, "pt"), log=self.log, pruner=self._pruner(name, model),
         )  # fmt: skip
         progress = training.run()
+        layers = as_in_file(layers)
+        began = time.monotonic()
         lines = [self.data.target.decode(rows) for rows in translate(model, self.data.test.sources, BEAM)]
+        translating = time.monotonic() - began
         if name.kind == "baseline":
-            save_file(model.state_dict(), self._kept(name, seed, "safetensors"))
+            self._keep_baseline(model, seed)
         row = {
             **self._figures(name, seed, layers, _tables(model)),
+            "baseline": self._tables_digest(seed),
             "bleu": tokenized_bleu(lines, self.data.test.target_lines),
             "validation": progress.best_score,
             "iterations": progress.iteration,
             "best_iteration": progress.best_iteration,
             "training_seconds": round(progress.seconds, 3),
-            "seconds": round(time.monotonic() - began, 3),
+            "seconds": round(layers.learning_seconds + progress.seconds + translating, 3),
             "threads": torch.get_num_threads(),
             "curve": progress.curve,
             "translations": lines[:SHOWN],
         }
-        if not self.results.has(name.text, seed):
-            self.results.add(row)
-        training.checkpoint.unlink()
+        self.results.add(row)
+        training.checkpoint.unlink(missing_ok=True)
         self.log(f"{name.text}, seed {seed}: BLEU {row['bleu']:.2f}")
 
     # ---- the model
@@ -111,8 +127,26 @@ class Recipe:
         """The baseline's parameters, trained first if they are not in the work folder."""
         path = self._kept(BASELINE, seed, "safetensors")
         if not path.exists():
-            self._compute(BASELINE, seed)
+            # Whoever needs them while another process trains them waits.
+            with self._claimed(BASELINE, seed, wait=True):
+                if not path.exists():
+                    self._compute(BASELINE, seed)
         return load_file(path)
+
+    def _keep_baseline(self, model: Translator, seed: int) -> None:
+        path = self._kept(BASELINE, seed, "safetensors")
+        temporary = path.with_suffix(".tmp")
+        save_file(model.state_dict(), temporary)
+        temporary.replace(path)
+
+    def _tables_digest(self, seed: int) -> str:
+        """Which training of the baseline a row comes from: another machine's may end in other values."""
+        state = load_file(self._kept(BASELINE, seed, "safetensors"))
+        tables = b"".join(state[f"{side}_embedding.weight"].numpy().tobytes() for side in ("source", "target"))
+        return hashlib.sha256(tables).hexdigest()[:16]
+
+    def _claimed(self, name: RowName, seed: int, *, wait: bool = False) -> AbstractContextManager[bool]:
+        return claimed(self.work / "claims" / f"{name.text}-{seed}", wait=wait)
 
     def _pruner(self, name: RowName, model: Translator) -> Pruner | None:
         if name.kind != "prune":

@@ -10,6 +10,7 @@ from experiments.common.results import Results, Row, mean_and_spread, write_whol
 from experiments.common.sizes import MEBIBYTE, code_bytes, mebibytes
 from experiments.common.tables import markdown_table
 from experiments.translation.datasets import DATASETS, DataSet
+from experiments.translation.model import READOUT
 from experiments.translation.rows import RowName
 from lexicode import CodeScheme
 
@@ -27,14 +28,16 @@ FLOAT32, FLOAT16 = 4, 2
 
 def write_report(results: Results, dataset: DataSet) -> None:
     """Markdown and plots beside the file of results, made anew from all that it holds."""
+    place = {name: number for number, name in enumerate(dataset.rows)}
     rows = [_with_kind(row) for row in results.rows]
+    rows.sort(key=lambda row: (place.get(row["name"], len(place)), row["seed"]))
     stem = results.path.with_suffix("")
     quality, sizes = Path(f"{stem}-bleu.svg"), Path(f"{stem}-sizes.svg")
     _draw_quality(rows, quality)
     _draw_sizes(dataset.units, sizes)
     parts = [
         f"# Translation with coded embeddings: {dataset.title}",
-        _how(dataset),
+        _how(dataset, rows),
         _table(rows),
         _in_short(rows),
         f"![BLEU against size]({quality.name})",
@@ -55,7 +58,7 @@ def _with_kind(row: Row) -> Row:
 
 
 def _named(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """name -> its rows of all seeds, names in the order in which they were finished"""
+    """name -> its rows of all seeds"""
     names: dict[str, list[Row]] = {}
     for row in rows:
         names.setdefault(row["name"], []).append(row)
@@ -70,76 +73,125 @@ def _bleu(rows: list[Row]) -> str:
 # ---- the rows
 
 
-def _how(dataset: DataSet) -> str:
+def _how(dataset: DataSet, rows: list[Row]) -> str:
     settings = dataset.training
+    occurring = f" (of which {' and '.join(f'{count:,}' for count in rows[0]['rows'])} occur)" if rows else ""
     return (
-        f"Moses tokens in lower case, {dataset.symbols:,} byte-pair pieces a language; the paper's model with "
-        f"{dataset.units} units. Batches of {settings.batch_size}, Nesterov's gradient from {settings.learning_rate} "
-        f"with momentum {settings.momentum} and gradients clipped at {settings.clip}, validated on smoothed BLEU every "
-        f"{settings.validate_every} iterations, the rate cut by ten after {settings.patience} without improvement, the "
-        f"end after {settings.cuts} cuts or {settings.max_epochs} epochs. BLEU is of tokenized text, beam 5. Tables "
-        "other than the baseline's are made from the baseline's of the same seed; coded and uniform ones are fixed "
-        "while the rest trains again from fresh values, pruned ones train on."
+        f"Moses tokens in lower case, {dataset.symbols:,} byte-pair pieces a language{occurring}; the paper's model "
+        f"with {dataset.units} units. Batches of {settings.batch_size}, Nesterov's gradient from "
+        f"{settings.learning_rate} with momentum {settings.momentum} and gradients clipped at {settings.clip}, "
+        f"validated on smoothed BLEU every {settings.validate_every} iterations, the rate cut by ten after "
+        f"{settings.patience} without improvement, the end after {settings.cuts} cuts or {settings.max_epochs} epochs. "
+        "BLEU is of tokenized text, beam 5. Tables other than the baseline's are made from the baseline's of the same "
+        "seed; coded and uniform ones are fixed while the rest trains again from fresh values, pruned ones train on. "
+        "Made by `python -m experiments.translation --data DIR`; translation.json has each row's commit."
     )
 
 
 def _table(rows: list[Row]) -> str:
     columns = [
         "tables", "seeds", "basis vectors", "code bits", "codes, MB", "total, MB", "of dense", "file bytes",
-        "loss a row", "BLEU", "iterations", "seconds learning", "seconds training",
+        "loss a row", "BLEU", "against the baseline", "iterations", "seconds learning", "seconds training",
     ]  # fmt: skip
+    groups = _named(rows)
     dense = next((row["paper_bytes"] for row in rows if row["kind"] == "baseline"), None)
     lines = []
-    for name, group in _named(rows).items():
+    for name, group in groups.items():
         first = group[0]
+        gain = None if first["kind"] == "baseline" else _gain(group, groups.get("baseline", []))
         lines.append([
             name, len(group), f"{first['vectors']:,}", first["code_bits"], mebibytes(first["code_bytes"]),
             mebibytes(first["paper_bytes"]), None if dense is None else f"{first['paper_bytes'] / dense:.1%}",
             None if first["file_bytes"] is None else f"{first['file_bytes']:,}",
             None if first["loss"] is None else f"{first['loss']:.4f}", _bleu(group),
+            None if gain is None else f"{gain:+.2f}",
             round(mean_and_spread([row["iterations"] for row in group])[0]),
             round(first["learning_seconds"]) or None,
             round(mean_and_spread([row["training_seconds"] for row in group])[0]),
         ])  # fmt: skip
     note = (
-        "Sizes by the paper's count: float32, compressed by numpy, words not counted, MB of 2**20 bytes. The file is "
-        "lexicode's own, with float16 codebooks. One set of codebooks serves both languages, as the paper's sizes have "
-        "it, but in rows that say `each`. Loss is the mean squared distance a row to the baseline's tables. Seconds "
-        "are of two cores that had other work as well."
+        "Sizes by the paper's count: float32, compressed by numpy (codebooks as they are: ours are float16 values, and "
+        "would compress better than the paper's), words not counted, MB of 2**20 bytes. The file is lexicode's own, "
+        "with float16 codebooks (for the baseline: float32, as it is). One set of codebooks serves both languages, as "
+        "the paper's sizes have it, but in rows that say `each`. Loss is the mean squared distance a row to the "
+        "baseline's tables. BLEU is compared with the baseline's of the same seeds. Seconds are of "
+        f"{_threads(rows)}, and of machines that had other work as well."
     )
     heads = [row for row in rows if "head" in row]
     if heads:
-        taken = ", ".join(f"{row['name']}: {mebibytes(row['head']['paper_bytes'])} MB" for row in heads)
-        note += f" The softmax is dense but in rows that say `head`; its codes take ({taken})."
-    return f"{markdown_table(columns, lines)}\n\n{note}"
+        taken = ", ".join(
+            f"{row['name']}: {mebibytes(row['head']['paper_bytes'])} MB, {row['head']['file_bytes']:,} bytes as a file"
+            for row in heads
+        )
+        width = READOUT * heads[0]["rows"][1] * FLOAT32
+        note += (
+            f" The softmax is dense, {mebibytes(width)} MB, but in rows that say `head`: its codes are learned from "
+            f"the baseline's softmax, and its codebooks train ({taken})."
+        )
+    return f"{markdown_table(columns, lines)}\n\n{note}{_mixed(rows)}"
+
+
+def _threads(rows: list[Row]) -> str:
+    counts = sorted({row["threads"] for row in rows})
+    return " or ".join("one thread" if count == 1 else f"{count} threads" for count in counts)
+
+
+def _mixed(rows: list[Row]) -> str:
+    """Rows of one seed whose tables come from different trainings of the baseline."""
+    names = []
+    for seed in sorted({row["seed"] for row in rows}):
+        own = [row for row in rows if row["seed"] == seed]
+        first = own[0].get("baseline")
+        names += [f"{row['name']} ({seed})" for row in own if row.get("baseline") != first]
+    if not names:
+        return ""
+    return (
+        " The baseline was trained again, on another machine, for the tables of some rows (name and seed): "
+        f"{', '.join(names)}."
+    )
+
+
+def _gain(group: list[Row], baseline: list[Row]) -> float | None:
+    """The mean difference of BLEU, over the seeds that both have."""
+    of_seed = {row["seed"]: row["bleu"] for row in baseline}
+    gains = [row["bleu"] - of_seed[row["seed"]] for row in group if row["seed"] in of_seed]
+    return mean_and_spread(gains)[0] if gains else None
 
 
 def _in_short(rows: list[Row]) -> str:
-    """The claim, as the rows bear it out: the smallest coded tables that lose nothing."""
+    """The claim, as far as the rows bear it out: the smallest coded tables whose BLEU is not below the baseline's."""
     groups = _named(rows)
-    if "baseline" not in groups:
+    baseline = groups.get("baseline")
+    if not baseline:
         return ""
-    baseline, spread = mean_and_spread([row["bleu"] for row in groups["baseline"]])
-    dense = groups["baseline"][0]["paper_bytes"]
+    dense = baseline[0]["paper_bytes"]
     sentences = []
     for kind, label in (("gumbel", "the paper's network"), ("additive", "lexicode's learner")):
-        coded = {name: group for name, group in groups.items() if group[0]["kind"] == kind and "head" not in group[0]}
-        kept = {
-            name: group[0]["paper_bytes"]
-            for name, group in coded.items()
-            if mean_and_spread([row["bleu"] for row in group])[0] >= baseline
+        gains = {
+            name: gain
+            for name, group in groups.items()
+            if group[0]["kind"] == kind and "head" not in group[0] and (gain := _gain(group, baseline)) is not None
         }
-        if kept:
-            name = min(kept, key=lambda each: kept[each])
-            sentences.append(
-                f"the smallest of {label} that loses no BLEU is {name} ({1 - kept[name] / dense:.1%} smaller)"
-            )
-        elif coded:
-            sentences.append(f"no row of {label} reaches the baseline's BLEU")
+        if not gains:
+            continue
+        best = max(gains, key=lambda each: gains[each])
+        kept = [name for name, gain in gains.items() if gain >= 0]
+        name = min(kept, key=lambda each: groups[each][0]["paper_bytes"]) if kept else best
+        smaller = 1 - groups[name][0]["paper_bytes"] / dense
+        which = "the smallest table that is not below the baseline" if kept else "the table that comes nearest to it"
+        sentences.append(f"- Of {label} {which} is {name}: {gains[name]:+.2f}, {smaller:.1%} smaller.")
     if not sentences:
         return ""
-    plus = f" ± {spread:.2f}" if len(groups["baseline"]) > 1 else ", of one seed"
-    return f"Against the baseline's {baseline:.2f}{plus}: {'; '.join(sentences)}."
+    return "\n".join([f"The baseline has {_bleu(baseline)}{_luck(groups)}", "", *sentences])
+
+
+def _luck(groups: dict[str, list[Row]]) -> str:
+    """How much of a difference may be the seed's."""
+    spreads = [mean_and_spread([row["bleu"] for row in group])[1] for group in groups.values() if len(group) > 1]
+    if not spreads:
+        return ". All rows are of one seed, so differences of half a point may be luck."
+    pooled = (sum(spread**2 for spread in spreads) / len(spreads)) ** 0.5
+    return f". Two seeds of a row differ by a standard deviation of {pooled:.2f}: smaller differences may be luck."
 
 
 def _draw_quality(rows: list[Row], path: Path) -> None:
@@ -189,9 +241,10 @@ def _size_notes(dataset: DataSet) -> str:
     scheme = CodeScheme.parse("32x16")
     codes, books = code_bytes(VOCABULARIES[0], scheme), scheme.basis_vectors * dataset.units * FLOAT16
     return (
-        f"With {VOCABULARIES[0]:,} rows of {dataset.units} the codebooks of 32x16 weigh {books / codes:.1f} times as "
-        "much as the codes: small tables gain the least. By arithmetic, codes and float16 codebooks of one table, in "
-        "MB and as a share of the dense float32 table:"
+        f"One table of {VOCABULARIES[0]:,} rows of {dataset.units} with codebooks of its own: at 32x16 these weigh "
+        f"{books / codes:.1f} times as much as the codes, even as float16 (shared by both languages, as above, half of "
+        "that). Small tables gain the least. By arithmetic, codes and float16 codebooks of one table, in MB and as a "
+        "share of the dense float32 table:"
     )
 
 

@@ -12,7 +12,7 @@ additive-32x16-head the softmax's table is coded too, and scored by `logits`; it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ class Layers:
     """What stands for the two tables, and for the softmax's where it is coded; what they take and how they were made.
 
     loss: mean squared distance a row to the baseline's tables; vectors: basis vectors, or rows of dense tables;
-    sizes: None for tables that are still to be trained
+    sizes and head_sizes: None for what is still to be trained
     """
 
     source: nn.Module
@@ -110,7 +110,18 @@ def fixed(table: Table) -> nn.Embedding:
 
 
 def dense_sizes(*tables: Table) -> Sizes:
-    return Sizes(paper_bytes=sum(dense_bytes(table) for table in tables), stored_bytes=sum(t.nbytes for t in tables))
+    plain = sum(table.nbytes for table in tables)
+    return Sizes(paper_bytes=sum(dense_bytes(table) for table in tables), stored_bytes=plain, file_bytes=plain)
+
+
+@torch.no_grad()
+def as_in_file(layers: Layers) -> Layers:
+    """A head whose codebooks have trained as lexicode's file would have it, and what that takes."""
+    if layers.head is None:
+        return layers
+    codebooks = layers.head.embedding.codebooks
+    codebooks.copy_(codebooks.half())
+    return replace(layers, head_sizes=sizes_of(layers.head.embedding.to_coded()))
 
 
 def uniform_layers(bits: int, source: Table, target: Table) -> Layers:
@@ -144,12 +155,11 @@ def coded_layers(
     coded, seconds, iterations = zip(*(code(table) for table in tables), strict=True)
     layers = [CompositionalEmbedding.from_coded(each) for each in coded]
     shared = LaterRows(layers[0], len(source))
-    head_layer, head_sizes, head_seconds = None, None, 0.0
+    head_layer, head_seconds = None, 0.0
     if name.head:
         head_coded, head_seconds, _ = code(head)
         bias = nn.Parameter(torch.zeros(len(head)))
         head_layer = CompositionalHead(CompositionalEmbedding.from_coded(head_coded, freeze=False), bias)
-        head_sizes = sizes_of(head_coded)
     return Layers(
         source=layers[0],
         target=layers[1] if name.each else shared,
@@ -161,7 +171,6 @@ def coded_layers(
         loss=_loss(np.concatenate([each.decode() for each in coded]), np.concatenate([source, target])),
         learning_seconds=sum(seconds) + head_seconds,
         learning_iterations=iterations[0],
-        head_sizes=head_sizes,
     )
 
 

@@ -5,6 +5,7 @@ The whole state is kept in a file at each validation, so that a run that was sto
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -86,6 +87,7 @@ class Training:
         self.model, self.data, self.settings = model, data, settings
         self.seed, self.checkpoint, self.log, self.pruner = seed, checkpoint, log, pruner
         self.progress = Progress()
+        self._start = _digest(model)
         self.trained = {name: value for name, value in model.named_parameters() if value.requires_grad}
         self.best: dict[str, Tensor] = {}
         self.optimizer = torch.optim.SGD(
@@ -214,4 +216,16 @@ class Training:
     def _identity(self) -> dict[str, Any]:
         """What must not change when a run goes on."""
         shapes = {name: list(value.shape) for name, value in self.trained.items()}
-        return {"seed": self.seed, "data": self.data.digest, "shapes": shapes, **asdict(self.settings)}
+        return {
+            "seed": self.seed,
+            "data": self.data.digest,
+            "shapes": shapes,
+            "start": self._start,
+            **asdict(self.settings),
+        }
+
+
+def _digest(model: nn.Module) -> str:
+    """Of all values that training starts from, fixed tables among them."""
+    values = b"".join(value.detach().numpy().tobytes() for value in model.state_dict().values())
+    return hashlib.sha256(values).hexdigest()[:16]

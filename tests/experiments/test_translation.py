@@ -8,10 +8,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
+import torch
 
+from experiments.common.claims import claimed
 from experiments.translation.__main__ import QUICK_ROWS, main
-from experiments.translation.rows import RowName
+from experiments.translation.rows import CodeSettings, RowName, as_in_file, coded_layers, uniform_layers
 from lexicode import SettingError
 from translation_samples import write_multi30k
 
@@ -46,9 +50,13 @@ def test_a_row_of_every_kind(finished: Path) -> None:
     assert coded["file_bytes"] > coded["stored_bytes"] > coded["code_bytes"]
     assert coded["loss"] < rows["gumbel-8x4"]["loss"]
     assert rows["prune-90"]["paper_bytes"] < baseline["paper_bytes"]
+    # Fixed tables of another model do well, but for the network's: it has hardly learned.
+    assert all(row["bleu"] > 15 for row in listed if not row["name"].startswith("gumbel"))
+    assert len({row["baseline"] for row in listed}) == 1
+    assert all(row["seconds"] >= row["training_seconds"] for row in listed)
     assert ["head" in row for row in listed] == [name.endswith("head") for name in QUICK_ROWS]
     assert all(len(row["translations"]) == len(baseline["references"]) == 10 for row in listed)
-    assert list((finished / "work").glob("*.pt")) == []
+    assert list((finished / "work").glob("**/*.pt")) == []
 
 
 def test_no_row_is_run_twice(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,6 +89,71 @@ def test_a_lost_work_folder_and_codebooks_for_each(finished: Path, tmp_path: Pat
     # The baseline is trained again for its tables, and its row is not written twice.
     assert [row["name"] for row in rows] == [*QUICK_ROWS, "additive-4x4-each"]
     assert rows[-1]["vectors"] == 2 * 16
+    assert rows[-1]["baseline"] == rows[0]["baseline"]
+
+
+def test_a_row_that_another_process_is_at_is_left_to_it(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with claimed(finished / "work" / "multi30k" / "claims" / "uniform-3-1"):
+        rows = run(finished, "--rows", "uniform-3")
+    assert all(row["name"] != "uniform-3" for row in rows)
+    assert "training" not in capsys.readouterr().out
+
+
+def test_a_baseline_that_was_trained_elsewhere_is_told(finished: Path, tmp_path: Path) -> None:
+    rows = json.loads((finished / "results/translation.json").read_text(encoding="utf-8"))["rows"]
+    assert "was trained again" not in (finished / "results/translation.md").read_text(encoding="utf-8")
+    rows[2]["baseline"] = "another"
+    (tmp_path / "translation.json").write_text(json.dumps({"rows": rows}), encoding="utf-8")
+    main(["--report-only", "--results", str(tmp_path)])
+    assert f"(name and seed): {QUICK_ROWS[2]} (1)." in (tmp_path / "translation.md").read_text(encoding="utf-8")
+
+
+# ---- what stands in the tables' place
+
+
+@pytest.fixture(scope="module")
+def tables() -> list[npt.NDArray[np.float32]]:
+    """Source, target and head, of 30, 20 and 20 rows"""
+    rng = np.random.default_rng(8)
+    return [rng.normal(size=shape).astype(np.float32) for shape in ((30, 8), (20, 8), (20, 12))]
+
+
+@pytest.mark.parametrize("text", ["additive-4x4", "additive-4x4-each", "additive-4x16"])
+def test_layers_are_the_rows_of_their_own_table(
+    text: str, tables: list[npt.NDArray[np.float32]], tmp_path: Path
+) -> None:
+    settings = CodeSettings(effort="fast")
+    layers = coded_layers(RowName.parse(text), *tables, seed=1, settings=settings, work=tmp_path, log=print)
+    errors = []
+    for layer, table in zip((layers.source, layers.target), tables, strict=False):
+        rows = layer(torch.arange(len(table))).detach().numpy()
+        errors.append(np.square(rows - table).sum(axis=1))
+        # A row of the other table, or another row, would be twice as far away as none.
+        assert errors[-1].mean() < 0.8 * np.square(table).sum(axis=1).mean()
+        assert not any(parameter.requires_grad for parameter in layer.parameters())
+    assert np.concatenate(errors).mean() == pytest.approx(layers.loss, rel=1e-4)
+
+
+def test_uniform_layers_are_rounded_tables(tables: list[npt.NDArray[np.float32]]) -> None:
+    layers = uniform_layers(8, *tables[:2])
+    for layer, table in zip((layers.source, layers.target), tables, strict=False):
+        np.testing.assert_allclose(layer.weight.numpy(), table, atol=0.03)
+        assert not layer.weight.requires_grad
+
+
+def test_a_head_is_judged_and_counted_as_its_file_has_it(tables: list[npt.NDArray[np.float32]], tmp_path: Path) -> None:
+    name = RowName.parse("additive-4x4-head")
+    settings = CodeSettings(effort="fast")
+    layers = coded_layers(name, *tables, seed=1, settings=settings, work=tmp_path, log=print)
+    assert layers.head is not None
+    assert layers.head_sizes is None
+    with torch.no_grad():
+        layers.head.embedding.codebooks += 1e-5
+    after = as_in_file(layers)
+    assert after.head_sizes is not None
+    # 20 codes of a byte and 16 float16 codewords of 12.
+    assert after.head_sizes.stored_bytes == 20 + 16 * 12 * 2
+    assert torch.equal(layers.head.embedding.codebooks, layers.head.embedding.codebooks.half().float())
 
 
 def test_mistakes_end_in_one_sentence(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -120,6 +120,43 @@ def test_a_pruned_run_goes_on_with_its_zeros(data: Prepared) -> None:
     table += 1
     again.after_step(6)
     assert table.tolist() == [[0, -1, 0, 5]]
+
+
+def test_a_pruned_run_that_was_stopped_goes_on_to_the_same_end(data: Prepared, tmp_path: Path) -> None:
+    settings = TrainingSettings(batch_size=16, validate_every=10, validation_sentences=10, max_epochs=2)
+
+    def prune(checkpoint: Path, log: Callable[[str], None] = lambda line: None) -> Translator:
+        model = fresh_model(data)
+        tables = [model.source_embedding.weight, model.target_embedding.weight]
+        pruner = Pruner(tables, zeros=0.9, steps=3, interval=10)
+        Training(model, data, settings, seed=4, checkpoint=checkpoint, log=log, pruner=pruner).run()
+        return model
+
+    def stop(line: str) -> None:
+        if "iteration 30," in line:
+            raise StoppedError
+
+    whole = prune(tmp_path / "whole.pt")
+    with pytest.raises(StoppedError):
+        prune(tmp_path / "stopped.pt", stop)
+    resumed = prune(tmp_path / "stopped.pt")
+    for name, value in whole.state_dict().items():
+        assert torch.equal(resumed.state_dict()[name], value), name
+
+
+def test_another_models_file_is_refused(data: Prepared, tmp_path: Path) -> None:
+    """Its tables are fixed, so that nothing that trains tells it apart."""
+    settings = TrainingSettings(batch_size=16, validate_every=10, validation_sentences=4, max_epochs=1)
+    for change in (0.0, 1.0):
+        model = fresh_model(data)
+        model.source_embedding.weight.requires_grad_(False)
+        model.source_embedding.weight += change
+        training = Training(model, data, settings, seed=4, checkpoint=tmp_path / "run.pt")
+        if change:
+            with pytest.raises(LearningError, match=r"run\.pt is of a run with other settings or data"):
+                training.run()
+        else:
+            training.run()
 
 
 def test_too_short_a_run_says_so(data: Prepared, tmp_path: Path) -> None:
