@@ -9,12 +9,12 @@ and nothing of the test reviews.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from experiments.common.codebooks import with_codebooks
 from experiments.sentiment.reviews import Corpus, Reviews
 from lexicode import CodedEmbedding, Vectors
 
@@ -47,19 +47,9 @@ class Aim:
 
     def shrink_back(self, coded: CodedEmbedding) -> CodedEmbedding:
         """The coded embedding of the table as it was, from that of the stretched one."""
-
-        def back(rows: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
-            return self._scaled(rows.astype(np.float32), 1 / STRETCH).astype(rows.dtype)
-
-        return CodedEmbedding(
-            scheme=coded.scheme,
-            packed=coded.packed,
-            codebooks=back(coded.codebooks),
-            words=coded.words,
-            exact_ids=coded.exact.ids if coded.exact else None,
-            exact_rows=back(coded.exact.rows) if coded.exact else None,
-            origin={**coded.origin, "aimed": STRETCH},
-        )
+        exact_rows = None if coded.exact is None else self._scaled(coded.exact.rows.astype(np.float32), 1 / STRETCH)
+        codebooks = self._scaled(coded.codebooks.astype(np.float32), 1 / STRETCH)
+        return with_codebooks(coded, codebooks, exact_rows=exact_rows, aimed=STRETCH)
 
     def _scaled(self, rows: Floats, factor: float) -> Floats:
         """rows (..., dim), each `factor` times as long along the direction"""

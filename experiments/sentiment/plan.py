@@ -18,6 +18,7 @@ LEARNERS = ("gumbel", "additive")
 # 30,885 words x 300).
 SMALLEST = (
     "additive-weighted-aimed-tuned-12x16",
+    "additive-weighted-aimed-scaled-12x16",
     "additive-weighted-aimed-12x16",
     "additive-weighted-12x16",
     "additive-12x16",
@@ -36,9 +37,9 @@ class Task:
 
 
 def whole_plan() -> list[Task]:
-    three_seeds = ("baseline", "gumbel-16x32", "additive-16x32", *SMALLEST[:1], "baseline-tuned")
+    three_seeds = ("baseline", "gumbel-16x32", "additive-16x32", *SMALLEST[:2], "baseline-tuned")
     main = [
-        "baseline", "gumbel-16x32", "additive-16x32", *SMALLEST,
+        "baseline", "gumbel-16x32", "additive-16x32", "additive-scaled-16x32", *SMALLEST,
         "uniform-1", "uniform-2", "uniform-4", "uniform-8",
         "gumbel-32x16", "additive-32x16", "gumbel-8x64", "additive-8x64", "gumbel-64x8", "additive-64x8",
         "npq-10x256", "npq-60x256", "prune-80", "prune-90", "baseline-tuned",

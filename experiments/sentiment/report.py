@@ -31,7 +31,8 @@ NAMING = """\
 Rows are named by learner and scheme: gumbel is the paper's network, additive is lexicode's learner, npq is normalized
 product quantization. **weighted**: a word's error counts by the square root of how often the training reviews have it.
 **aimed**: errors along the direction that a logistic regression on the training reviews' mean vectors finds count 64
-times; such codes have seen the training labels, which no other codes have. **exact32**: the 32 words that count most
+times; such codes have seen the training labels, which no other codes have. **scaled**: rows are moved away from their
+mean until they vary as GloVe's do; codes of least error are nearer to it. **exact32**: the 32 words that count most
 are kept as they are (these two runs took that direction with a ridge of 0.01, where others have 0.001). **tuned**: the
 codebooks train with the model and the codes stay, where all else but pruned tables is fixed; the loss is of the trained
 rows against GloVe's. **baseline-tuned** is the dense table trained with the model. **uniform-4** has 4 bits a value,

@@ -9,6 +9,7 @@ additive-16x32       lexicode's default learner; between the two may stand, in t
   thorough           the effort: fast, balanced or thorough
   weighted           a word counts by the square root of how often the training texts have it
   aimed              errors count for more along the direction that tells good reviews from bad; see aiming.py
+  scaled             rows vary as much as the vectors do; see scaling.py
   tuned              the codebooks train with the model, as a pruned table's values do; the codes stay
   exact50            the 50 most frequent words are kept as they are
 """
@@ -30,6 +31,7 @@ from experiments.common.sizes import Sizes, dense_bytes, sizes_of, sparse_bytes
 from experiments.common.uniform import quantize
 from experiments.sentiment.aiming import Aim
 from experiments.sentiment.reviews import Corpus
+from experiments.sentiment.scaling import with_variance_of
 from lexicode import CodeScheme, SettingError, Vectors
 from lexicode.torch import CompositionalEmbedding
 
@@ -42,7 +44,7 @@ Table = npt.NDArray[np.float32]
 
 
 CODED = re.compile(
-    r"(additive|gumbel|npq|product)(?:-(fast|balanced|thorough))?(-weighted)?(-aimed)?(-tuned)?(?:-exact(\d+))?-(\d+x\d+)"
+    r"(additive|gumbel|npq|product)(?:-(fast|balanced|thorough))?(-weighted)?(-aimed)?(-scaled)?(-tuned)?(?:-exact(\d+))?-(\d+x\d+)"
 )
 
 
@@ -61,6 +63,7 @@ class RowName:
     effort: str | None = None
     weighted: bool = False
     aimed: bool = False
+    scaled: bool = False
     tuned: bool = False
     exact: int = 0
     scheme: str | None = None
@@ -73,16 +76,19 @@ class RowName:
             return cls(text=text, kind=match[1], number=int(match[2]))
         if match := CODED.fullmatch(text):
             if match[1] != "additive" and any(match.groups()[1:-1]):
-                raise SettingError(f"row {text!r}: effort, weighted, aimed, tuned and exact go with additive alone")
+                raise SettingError(
+                    f"row {text!r}: effort, weighted, aimed, scaled, tuned and exact go with additive alone"
+                )
             return cls(
                 text=text,
                 kind=match[1],
                 effort=match[2],
                 weighted=bool(match[3]),
                 aimed=bool(match[4]),
-                tuned=bool(match[5]),
-                exact=int(match[6] or 0),
-                scheme=str(CodeScheme.parse(match[7])),
+                scaled=bool(match[5]),
+                tuned=bool(match[6]),
+                exact=int(match[7] or 0),
+                scheme=str(CodeScheme.parse(match[8])),
             )
         raise SettingError(
             f"row {text!r} is none of baseline, prune-80, uniform-4, npq-10x256, gumbel-16x32, additive-16x32 "
@@ -156,21 +162,28 @@ def make_codes(name: RowName, corpus: Corpus, learning: Learning, *, work: Path,
     if name.scheme is None:
         raise SettingError(f"row {name.text!r} has no codes")
     settings: dict[str, Any] = {}
+    # A word that only the test texts have is not worth nothing.
+    weights = np.sqrt(corpus.counts + 1.0) if name.weighted else None
     if name.kind == "gumbel":
         settings = {"iterations": learning.iterations}
         if CodeScheme.parse(name.scheme).basis_vectors > UNLIMITED_BASIS_VECTORS:
             settings["time_limit"] = TIME_LIMIT
     elif name.kind == "additive":
         settings = {"effort": name.effort or learning.effort}
-        if name.weighted:
-            # A word that only the test texts have is not worth nothing.
-            settings["weights"] = np.sqrt(corpus.counts + 1.0)
+        if weights is not None:
+            settings["weights"] = weights
         if name.exact:
             settings["exact"] = name.exact
     aim = Aim.at_labels(corpus) if name.aimed else None
     vectors = corpus.vectors if aim is None else aim.stretch(corpus.vectors)
     codes = learned(vectors, name.kind, name.scheme, work=work / "codes", log=log, threads=learning.threads, **settings)
-    return codes if aim is None else replace(codes, coded=aim.shrink_back(codes.coded))
+    if aim is not None:
+        codes = replace(codes, coded=aim.shrink_back(codes.coded))
+    if name.scaled:
+        table = corpus.vectors.take(np.arange(len(corpus.vectors)))
+        counting = np.ones(len(table)) if weights is None else weights
+        codes = replace(codes, coded=with_variance_of(codes.coded, table, counting))
+    return codes
 
 
 def squared_distance(table: Table, decoded: Table) -> float:

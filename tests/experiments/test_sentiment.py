@@ -389,6 +389,31 @@ def test_tuned_codebooks_train_and_are_judged_as_the_file_has_them(corpus: Corpu
     assert after.loss > 0
 
 
+@pytest.mark.parametrize("row", ["additive-scaled-2x4", "additive-weighted-scaled-exact3-2x4"])
+def test_scaled_rows_vary_as_the_vectors_do(corpus: Corpus, tmp_path: Path, row: str) -> None:
+    learning = Learning(effort="fast", threads=1)
+    plain, scaled = (
+        make_layer(RowName.parse(name), corpus, learning, work=tmp_path, log=print).learned
+        for name in (row.replace("-scaled", ""), row)
+    )
+    assert plain is not None
+    assert scaled is not None
+    table = corpus.vectors.take(np.arange(len(corpus.vectors)))
+    before, after = plain.coded.decode(), scaled.coded.decode()
+    weights = np.sqrt(corpus.counts + 1.0) if "weighted" in row else np.ones(len(table))
+    spreads = [
+        np.average(np.square(each - np.average(each, axis=0, weights=weights)).sum(axis=1), weights=weights)
+        for each in (table, before, after)
+    ]
+    assert spreads[1] < 0.9 * spreads[0]
+    kept = [] if plain.coded.exact is None else plain.coded.exact.ids
+    np.testing.assert_array_equal(after[kept], before[kept])
+    if "exact" not in row:
+        assert spreads[2] == pytest.approx(spreads[0], rel=1e-3)
+        np.testing.assert_allclose(after.mean(axis=0), before.mean(axis=0), atol=2e-3)
+    assert sizes_of(scaled.coded).paper_bytes == sizes_of(plain.coded).paper_bytes
+
+
 # ---- aiming at the labels
 
 
@@ -469,7 +494,8 @@ def test_a_name_that_is_no_row_is_refused() -> None:
     with pytest.raises(SettingError, match="codewords=12 is not a power of two; try 8 or 16"):
         RowName.parse("additive-4x12")
     with pytest.raises(
-        SettingError, match="row 'npq-weighted-4x16': effort, weighted, aimed, tuned and exact go with additive alone"
+        SettingError,
+        match="row 'npq-weighted-4x16': effort, weighted, aimed, scaled, tuned and exact go with additive alone",
     ):
         RowName.parse("npq-weighted-4x16")
 
