@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.transforms import Bbox
 
 STYLE = {
     "figure.dpi": 110,
@@ -30,12 +31,15 @@ STYLE = {
 
 
 @contextmanager
-def drawing(path: Path, *, columns: int = 1, size: tuple[float, float] = (5.0, 3.4)) -> Iterator[list[Axes]]:
-    """Axes side by side, each of `size` inches; saved to `path` (.svg or .png) when the block ends."""
+def drawing(
+    path: Path, *, rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.0, 3.4)
+) -> Iterator[list[Axes]]:
+    """Axes row by row, each of `size` inches; saved to `path` (.svg or .png) when the block ends."""
+    inches = (size[0] * columns, size[1] * rows)
     with plt.rc_context(STYLE):
-        figure, grid = plt.subplots(1, columns, figsize=(size[0] * columns, size[1]), squeeze=False)
+        figure, grid = plt.subplots(rows, columns, figsize=inches, squeeze=False, layout="constrained")
         try:
-            yield list(grid[0])
+            yield list(grid.flat)
             path.parent.mkdir(parents=True, exist_ok=True)
             # Another process may be at the same plot.
             temporary = path.with_name(f".{os.getpid()}.{path.name}")
@@ -43,3 +47,34 @@ def drawing(path: Path, *, columns: int = 1, size: tuple[float, float] = (5.0, 3
             temporary.replace(path)
         finally:
             plt.close(figure)
+
+
+# Offsets in points, and which end of the note lies there.
+PLACES = ((5, 3, "left"), (5, -8, "left"), (-5, 3, "right"), (-5, -8, "right"), (5, 11, "left"), (5, -16, "left"))
+POINT_RADIUS = 3.0
+
+
+def write_notes(axes: Axes, notes: Sequence[tuple[float, float, str]]) -> None:
+    """Beside each point (x, y) its note, where it covers no point and no other note if there is such a place.
+
+    Call it when all is drawn: it depends on the axes' limits.
+    """
+    axes.figure.draw_without_rendering()
+    taken = [_around(axes, x, y) for x, y, _ in notes]
+    for x, y, text in notes:
+        for right, up, end in PLACES:
+            note = axes.annotate(text, (x, y), (right, up), textcoords="offset points", fontsize=6.5, ha=end)
+            box = note.get_window_extent()
+            if not any(box.overlaps(other) for other in taken):
+                break
+            note.remove()
+        else:
+            right, up, end = PLACES[0]
+            note = axes.annotate(text, (x, y), (right, up), textcoords="offset points", fontsize=6.5, ha=end)
+            box = note.get_window_extent()
+        taken.append(box)
+
+
+def _around(axes: Axes, x: float, y: float) -> Bbox:
+    across, up = axes.transData.transform((x, y))
+    return Bbox.from_extents(across - POINT_RADIUS, up - POINT_RADIUS, across + POINT_RADIUS, up + POINT_RADIUS)

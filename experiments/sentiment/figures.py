@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.common.plots import drawing
+from experiments.common.plots import drawing, write_notes
 from experiments.common.results import Row, mean_and_spread
-from experiments.sentiment.plan import MAIN
+from experiments.sentiment.plan import LEARNERS, MAIN, quick_plan, whole_plan
 from experiments.sentiment.selecting import by_name
 
 ACCURACY, BALANCE, HAMMING = "sentiment-accuracy.svg", "sentiment-balance.svg", "sentiment-hamming.svg"
+PLANNED = {task.row for task in (*whole_plan(), *quick_plan())}
 SERIES = {
     "baseline": ("baseline", "k", "*"),
     "gumbel": ("the paper's network", "C0", "o"),
@@ -23,11 +24,11 @@ SERIES = {
 
 
 def draw_accuracy(rows: list[Row], folder: Path) -> str | None:
-    """Each row of the main table, the mean over its seeds, against its bytes by the paper's count."""
-    found = by_name(rows, "accuracy", MAIN)
+    """Each row of the main table that is planned, the mean over its seeds, against its bytes by the paper's count."""
+    found = {name: same for name, same in by_name(rows, "accuracy", MAIN).items() if name in PLANNED}
     if not found:
         return None
-    labelled: list[tuple[int, float]] = []
+    notes = []
     with drawing(folder / ACCURACY, size=(7.2, 4.6)) as (axes,):
         for kind, (label, colour, marker) in SERIES.items():
             points = [(name, same) for name, same in found.items() if same[0]["learner"] == kind]
@@ -35,19 +36,16 @@ def draw_accuracy(rows: list[Row], folder: Path) -> str | None:
                 mean, spread = mean_and_spread([100 * row["accuracy"] for row in same])
                 size = same[0]["paper_bytes"]
                 axes.errorbar(
-                    size, mean, yerr=spread or None, color=colour, marker=marker, capsize=2, linestyle="none",
-                    label=label if number == 0 else None,
+                    size, mean, yerr=spread or None, color=colour, marker=marker, markersize=5, capsize=2, alpha=0.8,
+                    linestyle="none", label=label if number == 0 else None,
                 )  # fmt: skip
                 # The row's name without its learner's: 16x32, weighted-12x16, or a number of bits.
-                note = name.partition("-")[2]
-                crowded = any(abs(np.log10(size / other)) < 0.3 and abs(mean - at) < 0.1 for other, at in labelled)
-                labelled.append((size, mean))
-                below_or_above = (4, -9) if crowded else (4, 3)
-                axes.annotate(note, (size, mean), xytext=below_or_above, textcoords="offset points", fontsize=6.5)
+                notes.append((size, mean, name.partition("-")[2]))
         axes.set_xscale("log")
         axes.set_xlabel("bytes by the paper's count")
         axes.set_ylabel("test accuracy, %")
         axes.legend(fontsize=7, loc="lower right")
+        write_notes(axes, notes)
     return ACCURACY
 
 
@@ -56,12 +54,20 @@ def draw_balance(rows: list[Row], folder: Path) -> str | None:
     described = [same[0] for same in by_name(rows, "codes", MAIN).values()]
     if not described:
         return None
-    with drawing(folder / BALANCE, columns=len(described), size=(3.4, 3.0)) as all_axes:
-        for axes, row in zip(all_axes, described, strict=True):
+    # A learner has a row of its own, a scheme a column.
+    described.sort(key=lambda row: LEARNERS.index(row["learner"]))
+    rows_of_plots = len({row["learner"] for row in described})
+    columns = -(-len(described) // rows_of_plots)
+    with drawing(folder / BALANCE, rows=rows_of_plots, columns=columns, size=(3.2, 2.6)) as all_axes:
+        for axes in all_axes[len(described) :]:
+            axes.set_axis_off()
+        for axes, row in zip(all_axes, described, strict=False):
             counts = np.array(row["counts"]).T
             image = axes.imshow(counts, aspect="auto", origin="lower", cmap="viridis", vmin=0)
             axes.figure.colorbar(image, ax=axes, shrink=0.8)
             axes.set_title(f"{row['row']}: least {row['least_used']:,}")
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.get_major_locator().set_params(integer=True)
             axes.set_xlabel("codebook")
             axes.set_ylabel("codeword")
     return BALANCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from experiments.common.plots import drawing
+from experiments.common.plots import drawing, write_notes
 from experiments.common.results import Results, Row, mean_and_spread, write_whole
 from experiments.common.sizes import MEBIBYTE, code_bytes, mebibytes
 from experiments.common.tables import markdown_table
@@ -195,6 +195,7 @@ def _luck(groups: dict[str, list[Row]]) -> str:
 
 
 def _draw_quality(rows: list[Row], path: Path) -> None:
+    notes: list[tuple[float, float, str]] = []
     with drawing(path) as (axes,):
         for kind, label in KINDS.items():
             groups = [group for group in _named(rows).values() if group[0]["kind"] == kind]
@@ -205,12 +206,13 @@ def _draw_quality(rows: list[Row], path: Path) -> None:
             axes.plot(sizes, means, "o", label=label)
             if kind == "baseline":
                 axes.axhline(means[0], color="0.7", linewidth=0.8)
-            for size, mean, group in zip(sizes, means, groups, strict=True):
-                axes.annotate(
-                    group[0]["name"].partition("-")[2], (size, mean), (3, 3), textcoords="offset points", fontsize=7
-                )
+            notes += [
+                (size, mean, group[0]["name"].partition("-")[2])
+                for size, mean, group in zip(sizes, means, groups, strict=True)
+            ]
         axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
+        write_notes(axes, notes)
 
 
 # ---- the paper beside it
