@@ -28,6 +28,7 @@ from experiments.translation.training import TrainingSettings
 from lexicode import LexicodeError
 
 QUICK_ROWS = ("baseline", "additive-8x4", "gumbel-8x4", "prune-90", "uniform-2", "additive-8x4-head")
+QUICK_PAIRS = 400
 QUICK_TRAINING = TrainingSettings(batch_size=16, validate_every=40, validation_sentences=20, max_epochs=8)
 QUICK_CODES = CodeSettings(effort="fast", iterations=200)
 
@@ -65,7 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
     torch.set_flush_denormal(True)
     # Each data set has a baseline of its own.
     work = arguments.work / arguments.dataset
-    data = prepare(dataset.read(arguments.data), dataset.symbols, work)
+    corpus = dataset.read(arguments.data)
+    data = prepare(corpus.first(QUICK_PAIRS) if arguments.quick else corpus, dataset.symbols, work)
     recipe = Recipe(dataset=dataset, data=data, results=results, work=work, codes=codes, log=log)
     for seed in arguments.seeds:
         for name in names:

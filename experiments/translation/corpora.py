@@ -45,6 +45,11 @@ class Corpus:
     valid: Pairs
     test: Pairs
 
+    def first(self, count: int) -> Corpus:
+        """The first so many pairs of each part."""
+        parts = (self.train, self.valid, self.test)
+        return Corpus(*(Pairs(part.source[:count], part.target[:count]) for part in parts))
+
 
 def read_multi30k(folder: Path) -> Corpus:
     """Task 1, German to English: {train,val,test_2016_flickr}.{de,en}, plain or .gz"""

@@ -106,6 +106,9 @@ def test_multi30k_as_it_is_distributed(tmp_path: Path, place: str, packed: bool)
     german, english = sentence_pairs(1, seed=0)[0]
     assert corpus.train.source[0] == german.lower().replace(".", " .")
     assert corpus.train.target[0] == english.lower().replace(".", " .")
+    few = corpus.first(35)
+    assert (len(few.train.source), len(few.valid.target), len(few.test.target)) == (35, 35, 30)
+    assert few.train.target == corpus.train.target[:35]
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
