@@ -55,17 +55,18 @@ POINT_RADIUS = 3.0
 
 
 def write_notes(axes: Axes, notes: Sequence[tuple[float, float, str]]) -> None:
-    """Beside each point (x, y) its note, where it covers no point and no other note if there is such a place.
+    """Beside each point (x, y) its note, where it covers no axis, point or other note if there is such a place.
 
     Call it when all is drawn: it depends on the axes' limits.
     """
     axes.figure.draw_without_rendering()
+    frame = axes.get_window_extent()
     taken = [_around(axes, x, y) for x, y, _ in notes]
     for x, y, text in notes:
         for right, up, end in PLACES:
             note = axes.annotate(text, (x, y), (right, up), textcoords="offset points", fontsize=6.5, ha=end)
             box = note.get_window_extent()
-            if not any(box.overlaps(other) for other in taken):
+            if box.x0 > frame.x0 and not any(box.overlaps(other) for other in taken):
                 break
             note.remove()
         else:

@@ -42,6 +42,8 @@ def draw_accuracy(rows: list[Row], folder: Path) -> str | None:
                 # The row's name without its learner's: 16x32, weighted-12x16, or a number of bits.
                 notes.append((size, mean, name.partition("-")[2]))
         axes.set_xscale("log")
+        # Room for the long names of the smallest.
+        axes.set_xlim(left=min(size for size, _, _ in notes) / 4)
         axes.set_xlabel("bytes by the paper's count")
         axes.set_ylabel("test accuracy, %")
         axes.legend(fontsize=7, loc="lower right")
