@@ -268,7 +268,7 @@ def _draw_sizes(units: int, path: Path) -> None:
         for count in VOCABULARIES:
             axes.axvline(count, color="0.85", linewidth=0.8, zorder=0)
         axes.set(xscale="log", yscale="log", xlabel="rows of the table", ylabel=f"% of the dense table, {units} wide")
-        axes.legend(loc="lower right")
+        axes.legend(loc="upper right")
 
 
 # ---- translations
