@@ -96,7 +96,8 @@ def _noise(rows: list[Row]) -> str:
         return ""
     return (
         f"Over all rows of several seeds the standard deviation of a seed is {spread:.2f}: between two rows of one "
-        f"seed each, a difference below {2 * 2**0.5 * spread:.1f} (two standard deviations of it) says nothing."
+        f"seed each, a difference below {2 * 2**0.5 * spread:.1f} (two standard deviations of it) says nothing. "
+        "Differences from the baseline are given with the standard error that follows from it."
     )
 
 

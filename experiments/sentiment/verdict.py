@@ -14,7 +14,7 @@ def verdict(rows: list[Row]) -> str:
     found = by_name(rows, "accuracy", MAIN)
     if "baseline" not in found:
         return ""
-    base_bytes = found["baseline"][0]["paper_bytes"]
+    base_bytes, spread = found["baseline"][0]["paper_bytes"], seed_spread(rows)
     lines = ["## What it shows", "", f"- The baseline reaches {_figures(found['baseline'])} with {base_bytes:,} bytes."]
     if "baseline-tuned" in found:
         tuned = _figures(found["baseline-tuned"])
@@ -22,7 +22,8 @@ def verdict(rows: list[Row]) -> str:
     if "gumbel-16x32" in found:
         claimed = found["gumbel-16x32"]
         lines.append(
-            f"- The paper's claim, 16x32 by its network: {_figures(claimed)}, {_against(found, 'gumbel-16x32')}; "
+            f"- The paper's claim, 16x32 by its network: {_figures(claimed)}, "
+            f"{_against(found, 'gumbel-16x32', spread)}; "
             f"{_sizes(claimed[0], base_bytes)}."
         )
     small = [
@@ -32,12 +33,12 @@ def verdict(rows: list[Row]) -> str:
     ]
     small.sort(key=lambda name: -mean_and_spread([row["accuracy"] for row in found[name]])[0])
     lines += [
-        f"- {name}: {_figures(found[name])}, {_against(found, name)}; {_sizes(found[name][0], base_bytes)}."
+        f"- {name}: {_figures(found[name])}, {_against(found, name, spread)}; {_sizes(found[name][0], base_bytes)}."
         for name in small
     ]
     bits = [found[name] for name in ("uniform-1", "uniform-2") if name in found]
     lines += [
-        f"- The cheap rival, {same[0]['row']}: {_figures(same)}, {_against(found, same[0]['row'])}, "
+        f"- The cheap rival, {same[0]['row']}: {_figures(same)}, {_against(found, same[0]['row'], spread)}, "
         f"{_smaller(same[0]['paper_bytes'], base_bytes)}."
         for same in bits
     ]
@@ -49,11 +50,14 @@ def _figures(same: list[Row]) -> str:
     return f"{mean:.2f} % ± {spread:.2f} ({len(same)} seeds)" if len(same) > 1 else f"{mean:.2f} % (one seed)"
 
 
-def _against(found: dict[str, list[Row]], name: str) -> str:
-    """The difference from the baseline's mean."""
+def _against(found: dict[str, list[Row]], name: str, spread: float | None) -> str:
+    """The difference from the baseline's mean, and its standard error if a seed's standard deviation is `spread`."""
     mean = mean_and_spread([100 * row["accuracy"] for row in found[name]])[0]
     base = mean_and_spread([100 * row["accuracy"] for row in found["baseline"]])[0]
-    return f"{mean - base:+.2f} against the baseline"
+    if spread is None:
+        return f"{mean - base:+.2f} against the baseline"
+    error = spread * (1 / len(found[name]) + 1 / len(found["baseline"])) ** 0.5
+    return f"{mean - base:+.2f} against the baseline (standard error {error:.2f})"
 
 
 def _sizes(row: Row, base: int) -> str:

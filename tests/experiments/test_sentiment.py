@@ -20,6 +20,7 @@ from experiments.sentiment.recipe import label_of
 from experiments.sentiment.reviews import Corpus, load_corpus, tokenized, tokens_of
 from experiments.sentiment.rows import RowName
 from experiments.sentiment.training import Training, batches_of
+from experiments.sentiment.verdict import verdict
 from lexicode import InputError, SettingError, Vectors
 from sentiment_samples import BAD, GOOD, PLAIN
 
@@ -79,6 +80,19 @@ def test_the_report_has_its_tables_and_plots(finished: Path) -> None:
         assert part in text
     for name in ("sentiment-accuracy.svg", "sentiment-balance.svg", "sentiment-hamming.svg"):
         assert (finished / "results" / name).stat().st_size > 5000
+
+
+def test_differences_from_the_baseline_have_their_standard_error() -> None:
+    def row(name: str, seed: int, accuracy: float) -> dict[str, Any]:
+        sizes = {"paper_bytes": 1000, "stored_bytes": 800}
+        return {"kind": "accuracy", "table": "main", "row": name, "seed": seed, "accuracy": accuracy,
+                "learner": name.partition("-")[0], **sizes}  # fmt: skip
+
+    text = verdict([row("baseline", 1, 0.87), row("baseline", 2, 0.88), row("uniform-1", 1, 0.86)])
+    # Seeds one percent apart have a standard deviation of 0.71; the error is that times sqrt(1 + 1/2).
+    assert "uniform-1: 86.00 % (one seed), -1.50 against the baseline (standard error 0.87)," in text
+    alone = verdict([row("baseline", 1, 0.87), row("uniform-1", 1, 0.86)])
+    assert "uniform-1: 86.00 % (one seed), -1.00 against the baseline, " in alone
 
 
 def test_rows_that_exist_are_not_run_again(folder: Path, finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
