@@ -37,7 +37,7 @@ class Task:
 
 
 def whole_plan() -> list[Task]:
-    three_seeds = ("baseline", "gumbel-16x32", "additive-16x32", *SMALLEST[:2], "baseline-tuned")
+    three_seeds = ("baseline", "gumbel-16x32", "additive-16x32", SMALLEST[0], "baseline-tuned")
     main = [
         "baseline", "gumbel-16x32", "additive-16x32", "additive-scaled-16x32", *SMALLEST,
         "uniform-1", "uniform-2", "uniform-4", "uniform-8",

@@ -7,12 +7,14 @@ from pathlib import Path
 from experiments.common.results import Results, Row, mean_and_spread, write_whole
 from experiments.common.sizes import mebibytes
 from experiments.common.tables import markdown_table
+from experiments.sentiment.comparing import seed_spread
+from experiments.sentiment.differences import differences
 from experiments.sentiment.figures import draw_accuracy, draw_balance, draw_hamming
 from experiments.sentiment.paper import ACCURACIES, LEAST_USED, MEGABYTES, PaperRow
 from experiments.sentiment.plan import BINARY_BITS, BINARY_VECTORS, COMPOSITIONAL, GRID, LEARNERS, MAIN, SECOND
 from experiments.sentiment.rows import PAPER_ITERATIONS
 from experiments.sentiment.selecting import by_name
-from experiments.sentiment.verdict import differences, seed_spread, verdict
+from experiments.sentiment.verdict import stopped_early, verdict
 from lexicode import CodeScheme
 
 NAMES = {"gumbel": "the paper's network", "additive": "lexicode's additive learner"}
@@ -48,6 +50,10 @@ squared distance a row. **Accuracy** and **cross entropy**, on the test reviews,
 deviation where there are several. A seed is that of the LSTM's training; codes are learned once. The paper's figures
 are those of its network in rows of the same scheme by lexicode's learner, too."""
 
+ARITHMETIC = """\
+With N vectors a binary code has N/2 bits and sums N/2 vectors; M codebooks of K, N = MK, have M log2 K bits and sum M.
+Size is by the paper's count."""
+
 
 def write_report(folder: Path) -> None:
     rows = Results(folder / "sentiment.json").rows
@@ -65,7 +71,7 @@ def write_report(folder: Path) -> None:
         accuracy_plot,
         *_titled("## The second table: as many words as the paper's, 100 dimensions", accuracy_table(rows, SECOND)),
         *_titled("## Reconstruction loss (the paper's Table 2)", *loss_tables(rows)),
-        *_titled("## Binary and compositional codes (the paper's Table 1)", coding_table(rows)),
+        *_titled("## Binary and compositional codes (the paper's Table 1)", *coding_table(rows)),
         *_titled("## What the codes look like (the paper's section 6)", *code_tables(rows), balance_plot, hamming_plot),
         differences(rows),
     ]
@@ -96,8 +102,9 @@ def _noise(rows: list[Row]) -> str:
         return ""
     return (
         f"Over all rows of several seeds the standard deviation of a seed is {spread:.2f}: between two rows of one "
-        f"seed each, a difference below {2 * 2**0.5 * spread:.1f} (two standard deviations of it) says nothing. "
-        "Differences from the baseline are given with the standard error that follows from it."
+        f"seed each, a difference below {2 * 2**0.5 * spread:.1f} (two standard deviations of it) may be luck. "
+        "Differences from the baseline are given with the standard error that follows from it; what another learning "
+        "of the codes would change is not in it."
     )
 
 
@@ -178,7 +185,7 @@ def loss_tables(rows: list[Row]) -> list[str]:
     for same in found.values():
         sizes[same[0]["scheme"]] = mebibytes(same[0]["paper_bytes"])
     lines = [[f"K={K}", *(_sizes_cell(sizes, M, K) for M in GRID)] for K in GRID]
-    stopped = [row for same in found.values() for row in same if _stopped_early(row)]
+    stopped = [row for same in found.values() for row in same if stopped_early(row)]
     if stopped:
         made = ", ".join(f"{row['scheme']} {row['iterations']:,}" for row in stopped)
         parts.append(f"\\* fewer iterations than the paper's {PAPER_ITERATIONS:,}, by a limit of time: {made}.")
@@ -193,7 +200,7 @@ def _cell(found: dict[str, list[Row]], name: str) -> str | None:
     if name not in found:
         return None
     row = found[name][0]
-    star = "\\*" if _stopped_early(row) else ""
+    star = "\\*" if stopped_early(row) else ""
     paper = f" ({row['paper_loss']})" if row["paper_loss"] is not None else ""
     return f"{row['loss']:.2f}{star}{paper}"
 
@@ -203,20 +210,16 @@ def _sizes_cell(sizes: dict[str, str], M: int, K: int) -> str | None:
     return None if ours is None else f"{ours} ({MEGABYTES[M, K]})"
 
 
-def _stopped_early(row: Row) -> bool:
-    return row["iterations"] not in (None, PAPER_ITERATIONS)
-
-
 # ---- Table 1
 
 
-def coding_table(rows: list[Row]) -> str:
+def coding_table(rows: list[Row]) -> list[str]:
     found = by_name(rows, "loss", MAIN)
     anything = next(iter(found.values()), None)
     if anything is None:
-        return ""
+        return []
     words = anything[0]["words"]
-    lines: list[list[object]] = [["conventional", f"{words:,}", 1, "-", "0", "0"]]
+    lines: list[list[object]] = [["conventional", f"{words:,}", 1, "-", "-", "0", "0"]]
     for label, text in (
         (f"compositional {COMPOSITIONAL}", COMPOSITIONAL),
         (f"binary {BINARY_BITS}: as many bits", BINARY_BITS),
@@ -227,15 +230,17 @@ def coding_table(rows: list[Row]) -> str:
             found[f"{learner}-{text}"][0]["loss"] if f"{learner}-{text}" in found else None for learner in LEARNERS
         ]
         shown = [None if loss is None else f"{loss:.2f}" for loss in losses]
-        lines.append([label, scheme.basis_vectors, scheme.codebooks, scheme.bits_per_row, *shown])
+        size = next((mebibytes(same[0]["paper_bytes"]) for same in found.values() if same[0]["scheme"] == text), None)
+        lines.append([label, scheme.basis_vectors, scheme.codebooks, scheme.bits_per_row, size, *shown])
     columns = [
         "coding",
         "vectors",
         "vectors summed",
         "bits a word",
+        "size, MiB",
         *(f"loss, {NAMES[learner]}" for learner in LEARNERS),
     ]
-    return markdown_table(columns, lines)
+    return [ARITHMETIC, markdown_table(columns, lines)]
 
 
 # ---- section 6
@@ -260,8 +265,9 @@ def code_tables(rows: list[Row]) -> list[str]:
     balance = [
         [
             row["row"],
-            f"{row['least_used']:,}",
-            f"{_most_used(row):.1f} %",
+            f"{row['least_used']:,} ({100 * row['least_used'] / row['words']:.1f} %)",
+            f"{_most_used(row, row['counts'][:1]):.1f} %",
+            f"{_most_used(row, row['counts']):.1f} %",
             f"{row['rows_that_share']:,}",
             f"{row['hamming']['random_rank_correlation']:.3f}",
             f"{row['hamming']['near_rank_correlation']:.3f}",
@@ -269,8 +275,8 @@ def code_tables(rows: list[Row]) -> list[str]:
         for row in found
     ]
     columns = [
-        "codes", "words of the least used codeword", "of the most used", "words that share a code",
-        "Hamming and cosine distance: random pairs", "near pairs",
+        "codes", "words of the least used codeword", "of the most used of the first codebook", "of any",
+        "words that share a code", "Hamming and cosine distance: random pairs", "near pairs",
     ]  # fmt: skip
     return [
         *parts,
@@ -286,7 +292,7 @@ def _written(code: list[int] | None) -> str:
     return "-" if code is None else " ".join(f"{component:X}" for component in code)
 
 
-def _most_used(row: Row) -> float:
-    """The part of the words, in percent, that the most used codeword has."""
-    most: int = max(max(column) for column in row["counts"])
+def _most_used(row: Row, codebooks: list[list[int]]) -> float:
+    """The part of the words, in percent, that the most used codeword of these codebooks has."""
+    most: int = max(max(counts) for counts in codebooks)
     return 100.0 * most / int(row["words"])

@@ -1,152 +1,135 @@
-"""What the rows show, in sentences that are made from them; and why they differ from the paper's."""
+"""What the rows show, in sentences that are made from them."""
 
 from __future__ import annotations
 
-from experiments.common.results import Row, mean_and_spread
-from experiments.sentiment.paper import ACCURACIES
+from experiments.common.results import Row
+from experiments.sentiment.comparing import Comparison
 from experiments.sentiment.plan import GRID, MAIN, SECOND
+from experiments.sentiment.rows import PAPER_ITERATIONS
 from experiments.sentiment.selecting import by_name
 
 HUNDREDTH = 0.01
+CODED = ("gumbel", "additive", "npq")
 
 
 def verdict(rows: list[Row]) -> str:
-    """The paper's claim, the smallest row without loss, and the cheap rival; nothing before there is a baseline."""
-    found = by_name(rows, "accuracy", MAIN)
-    if "baseline" not in found:
+    """The paper's claims, the rows of less than a hundredth of the baseline, the cheap rival, the second table and
+    the losses; nothing before there is a baseline."""
+    main = Comparison(rows, MAIN)
+    if "baseline" not in main.found:
         return ""
-    base_bytes, spread = found["baseline"][0]["paper_bytes"], seed_spread(rows)
-    lines = ["## What it shows", "", f"- The baseline reaches {_figures(found['baseline'])} with {base_bytes:,} bytes."]
-    if "baseline-tuned" in found:
-        tuned = _figures(found["baseline-tuned"])
-        lines.append(f"- With its table trained too it reaches {tuned}: what tuned rows compare with.")
-    for name, label in (
-        ("gumbel-16x32", "The paper's claim, 16x32 by its network"),
-        ("additive-16x32", "16x32 by lexicode"),
-    ):
-        if name in found:
-            sizes = _sizes(found[name][0], base_bytes)
-            lines.append(f"- {label}: {_figures(found[name])}, {_against(found, name, spread)}; {sizes}.")
-    small = [
+    sentences = [
+        *_baselines(main),
+        *_claims(main),
+        *_smallest(main),
+        *_rivals(main),
+        *_second(Comparison(rows, SECOND)),
+        *_fixed_codes(rows),
+        *_losses(rows),
+    ]
+    return "\n".join(["## What it shows", "", *(f"- {sentence}" for sentence in sentences)])
+
+
+def _baselines(main: Comparison) -> list[str]:
+    dump = main.found["baseline"][0]["paper_bytes"]
+    lines = [f"The baseline reaches {main.figures('baseline')} with {dump:,} bytes, compressed."]
+    if "baseline-tuned" in main.found:
+        lines.append(f"With its table trained too it reaches {main.figures('baseline-tuned')}.")
+    return lines
+
+
+def _claims(main: Comparison) -> list[str]:
+    """16x32 without loss; and the gain that the paper has from longer codes."""
+    lines = [
+        f"{label}: {main.figures(name)}, {main.against(name)}; {_sizes(main, name)}."
+        for name, label in (
+            ("gumbel-16x32", "The paper's claim, 16x32 by its network"),
+            ("additive-16x32", "16x32 by lexicode"),
+        )
+        if name in main.found
+    ]
+    longer = [
+        f"{name} {main.mean(name):.2f} %, {main.against(name)}"
+        for name in ("gumbel-32x16", "additive-32x16", "gumbel-64x8", "additive-64x8")
+        if name in main.found
+    ]
+    return [*lines, f"Longer codes, with which the paper gains: {'; '.join(longer)}."] if longer else lines
+
+
+def _smallest(main: Comparison) -> list[str]:
+    base = main.found["baseline"][0]["paper_bytes"]
+    names = [
         name
-        for name, same in found.items()
-        if same[0]["learner"] == "additive" and (same[0]["stored_bytes"] or base_bytes) <= HUNDREDTH * base_bytes
+        for name, same in main.found.items()
+        if same[0]["learner"] == "additive" and (same[0]["stored_bytes"] or base) <= HUNDREDTH * base
     ]
-    small.sort(key=lambda name: -mean_and_spread([row["accuracy"] for row in found[name]])[0])
-    lines += [
-        f"- {name}: {_figures(found[name])}, {_against(found, name, spread)}; {_sizes(found[name][0], base_bytes)}."
-        for name in small
-    ]
-    bits = [found[name] for name in ("uniform-1", "uniform-2") if name in found]
-    lines += [
-        f"- The cheap rival, {same[0]['row']}: {_figures(same)}, {_against(found, same[0]['row'], spread)}, "
-        f"{_smaller(same[0]['paper_bytes'], base_bytes)}."
-        for same in bits
-    ]
-    return "\n".join([*lines, *_lower_losses(rows)])
+    lines = []
+    for name in sorted(names, key=lambda name: -main.mean(name)):
+        beside = main.against(name)
+        if "-tuned-" in name and "baseline-tuned" in main.found:
+            beside += f", {main.against(name, 'baseline-tuned')}"
+        lines.append(f"{name}: {main.figures(name)}, {beside}; {_sizes(main, name)}.")
+    return lines
 
 
-def _lower_losses(rows: list[Row]) -> list[str]:
-    """How lexicode's learner does beside the network in Table 2, over the schemes that both have."""
+def _rivals(main: Comparison) -> list[str]:
+    base = main.found["baseline"][0]["paper_bytes"]
+    return [
+        f"The cheap rival, {name}: {main.figures(name)}, {main.against(name)}, "
+        f"{_smaller(main.found[name][0]['paper_bytes'], base)}."
+        for name in ("uniform-1", "uniform-2")
+        if name in main.found
+    ]
+
+
+def _second(second: Comparison) -> list[str]:
+    coded = [name for name in second.found if name != "baseline"]
+    if "baseline" not in second.found or not coded:
+        return []
+    told = "; ".join(f"{name} {second.mean(name):.2f} %, {second.against(name)}" for name in coded)
+    return [f"In the second table the baseline reaches {second.figures('baseline')}; {told}."]
+
+
+def _fixed_codes(rows: list[Row]) -> list[str]:
+    """How many of all rows with fixed codes are below their baseline."""
+    below, total = 0, 0
+    for table in (Comparison(rows, MAIN), Comparison(rows, SECOND)):
+        if "baseline" not in table.found:
+            continue
+        fixed = [name for name, same in table.found.items() if same[0]["learner"] in CODED and "-tuned-" not in name]
+        below += sum(table.mean(name) < table.mean("baseline") for name in fixed)
+        total += len(fixed)
+    return [f"Of {total} rows with fixed codes, NPQ's among them, {below} are below their baseline."] if total else []
+
+
+def _losses(rows: list[Row]) -> list[str]:
+    """Table 2's two learners beside each other, where the network made all its iterations."""
     found = by_name(rows, "loss", MAIN)
     pairs = [(f"gumbel-{M}x{K}", f"additive-{M}x{K}") for M in GRID for K in GRID]
-    losses = [[found[name][0]["loss"] for name in pair] for pair in pairs if found.keys() >= set(pair)]
-    if not losses:
+    both = [tuple(found[name][0] for name in pair) for pair in pairs if found.keys() >= set(pair)]
+    saved = [100 * (1 - own["loss"] / network["loss"]) for network, own in both if not stopped_early(network)]
+    if not saved:
         return []
-    saved = [100 * (1 - additive / gumbel) for gumbel, additive in losses]
-    lower = sum(part > 0 for part in saved)
-    return [
-        f"- Table 2: lexicode's learner has the lower loss in {lower} of {len(saved)} schemes, by "
-        f"{min(saved):.0f} to {max(saved):.0f} %."
-    ]
+    lower = [part for part in saved if part > 0]
+    extent = f", by {min(lower):.0f} to {max(lower):.0f} %" if lower else ""
+    stopped = ", ".join(network["scheme"] for network, _ in both if stopped_early(network))
+    apart = f" The network was stopped before its end in {stopped}." if stopped else ""
+    return [f"Table 2: of {len(saved)} schemes lexicode's learner has the lower loss in {len(lower)}{extent}.{apart}"]
 
 
-def _figures(same: list[Row]) -> str:
-    mean, spread = mean_and_spread([100 * row["accuracy"] for row in same])
-    return f"{mean:.2f} % ± {spread:.2f} ({len(same)} seeds)" if len(same) > 1 else f"{mean:.2f} % (one seed)"
+def stopped_early(row: Row) -> bool:
+    return row["iterations"] not in (None, PAPER_ITERATIONS)
 
 
-def _against(found: dict[str, list[Row]], name: str, spread: float | None) -> str:
-    """The difference from the baseline's mean, and its standard error if a seed's standard deviation is `spread`."""
-    mean = mean_and_spread([100 * row["accuracy"] for row in found[name]])[0]
-    base = mean_and_spread([100 * row["accuracy"] for row in found["baseline"]])[0]
-    if spread is None:
-        return f"{mean - base:+.2f} against the baseline"
-    error = spread * (1 / len(found[name]) + 1 / len(found["baseline"])) ** 0.5
-    return f"{mean - base:+.2f} against the baseline (standard error {error:.2f})"
-
-
-def _sizes(row: Row, base: int) -> str:
+def _sizes(main: Comparison, name: str) -> str:
     """Both counts, each against the baseline's compressed dump."""
-    by_paper, stored = row["paper_bytes"], row["stored_bytes"]
+    base = main.found["baseline"][0]["paper_bytes"]
+    by_paper, stored = main.found[name][0]["paper_bytes"], main.found[name][0]["stored_bytes"]
     return (
         f"{_smaller(by_paper, base)} by the paper's count, {_smaller(stored, base)} as stored, where codes and float16 "
         f"codebooks take {stored:,} bytes"
     )
 
 
-def seed_spread(rows: list[Row]) -> float | None:
-    """The standard deviation of accuracy, in percent, between seeds of one row, pooled over all rows of several."""
-    groups = [same for table in (MAIN, SECOND) for same in by_name(rows, "accuracy", table).values() if len(same) > 1]
-    if not groups:
-        return None
-    spreads = [mean_and_spread([100 * row["accuracy"] for row in same])[1] for same in groups]
-    degrees = [len(same) - 1 for same in groups]
-    squares = sum(degree * spread**2 for degree, spread in zip(degrees, spreads, strict=True))
-    return float((squares / sum(degrees)) ** 0.5)
-
-
 def _smaller(size: int, base: int) -> str:
     return f"{100 * (1 - size / base):.2f} % smaller ({base / size:.0f} times)"
-
-
-def differences(rows: list[Row]) -> str:
-    """Why these are not the paper's very figures."""
-    mine = [row for row in rows if row["kind"] == "accuracy" and row["table"] == MAIN]
-    if not mine:
-        return ""
-    published = mine[0]["vectors"] == PUBLISHED_LABEL
-    return "\n".join(
-        [
-            "## Where it differs from the paper, and why",
-            "",
-            *_claim(rows),
-            *([OTHER_VECTORS] if published else []),
-            OTHERWISE,
-        ]
-    )
-
-
-def _claim(rows: list[Row]) -> list[str]:
-    """Why 16x32 may be below its baseline here, where the paper's is above."""
-    found, spread = by_name(rows, "accuracy", MAIN), seed_spread(rows)
-    if spread is None or not {"baseline", "gumbel-16x32"} <= found.keys():
-        return []
-    paper = ACCURACIES["gumbel-16x32"].accuracy - ACCURACIES["baseline"].accuracy
-    return [
-        f"- **No loss.** In the paper 16x32 is {paper:+.2f} against its baseline; here it is "
-        f"{_against(found, 'gumbel-16x32', spread)}. The paper names no seeds. If a seed matters as much there as here "
-        f"(a standard deviation of {spread:.2f}), two single runs differ by {2**0.5 * spread:.1f} of themselves, and "
-        "neither figure settles the matter."
-    ]
-
-
-PUBLISHED_LABEL = "glove840B_300d_33860"
-OTHER_VECTORS = """\
-- **The vectors.** The paper's GloVe 42B was not at hand. The main table has the paper's 300 dimensions, but 31 thousand
-  words where the paper has 75, and neither punctuation nor clitics (n't, 's); the second has the paper's number of
-  words, but 100 dimensions. A word's code costs what it costs in the paper, but fewer words share the codebooks: so a
-  scheme is a larger part of its baseline here (16x32: 2.7 % and not 1.6 %). With `--vectors glove.42B.300d.txt` the
-  vectors are the paper's."""
-OTHERWISE = """\
-- **Losses** of Table 2 depend on the vectors' lengths, so only their order compares. The paper's are of a validation
-  set; these are of all rows.
-- **Codebooks** are float16 in all coded rows, as lexicode stores them.
-- **What the paper leaves open:** the batch size (32 here, reviews of like length together), a limit on the gradient (a
-  norm of 1 here: without it the training loss jumped up in the middle of both runs that were made), the validation set
-  (1,250 of the training reviews, always the same), the weights' start (orthogonal and Glorot's, forget gates open), the
-  state that the softmax sees (the last), what becomes of unknown words (left out before the cut at 400 words).
-- **Sentences** are parted at full stops by a rule, for nltk's own splitter needs a download. `<br />` is left out.
-- **Pruning** follows Han et al. (2015) over the first ten epochs, each zeroing the same share of what is left; the five
-  epochs after that train on. It and baseline-tuned train the table by Adam on the rows of each batch alone; tuned
-  codebooks by plain Adam."""

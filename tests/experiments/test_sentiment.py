@@ -82,17 +82,42 @@ def test_the_report_has_its_tables_and_plots(finished: Path) -> None:
         assert (finished / "results" / name).stat().st_size > 5000
 
 
-def test_differences_from_the_baseline_have_their_standard_error() -> None:
-    def row(name: str, seed: int, accuracy: float) -> dict[str, Any]:
-        sizes = {"paper_bytes": 1000, "stored_bytes": 800}
-        return {"kind": "accuracy", "table": "main", "row": name, "seed": seed, "accuracy": accuracy,
-                "learner": name.partition("-")[0], **sizes}  # fmt: skip
+def accuracy(name: str, seed: int, value: float) -> dict[str, Any]:
+    """A row of the main table, of a size below a hundredth of the baseline's where it is coded."""
+    size = 1000 if name.startswith("baseline") else 8
+    return {"kind": "accuracy", "table": "main", "row": name, "seed": seed, "accuracy": value,
+            "learner": name.partition("-")[0], "paper_bytes": size, "stored_bytes": size}  # fmt: skip
 
-    text = verdict([row("baseline", 1, 0.87), row("baseline", 2, 0.88), row("uniform-1", 1, 0.86)])
+
+def test_differences_from_the_baseline_have_their_standard_error() -> None:
+    text = verdict([accuracy("baseline", 1, 0.87), accuracy("baseline", 2, 0.88), accuracy("uniform-1", 1, 0.86)])
     # Seeds one percent apart have a standard deviation of 0.71; the error is that times sqrt(1 + 1/2).
     assert "uniform-1: 86.00 % (one seed), -1.50 against the baseline (standard error 0.87)," in text
-    alone = verdict([row("baseline", 1, 0.87), row("uniform-1", 1, 0.86)])
+    alone = verdict([accuracy("baseline", 1, 0.87), accuracy("uniform-1", 1, 0.86)])
     assert "uniform-1: 86.00 % (one seed), -1.00 against the baseline, " in alone
+
+
+def test_what_trains_is_compared_with_the_table_that_trains() -> None:
+    rows = [accuracy("baseline", 1, 0.87), accuracy("baseline-tuned", 1, 0.89)]
+    text = verdict([*rows, accuracy("additive-tuned-12x16", 1, 0.88), accuracy("additive-12x16", 1, 0.86)])
+    assert "additive-tuned-12x16: 88.00 % (one seed), +1.00 against the baseline, -1.00 against the baseline-t" in text
+    assert "additive-12x16: 86.00 % (one seed), -1.00 against the baseline; " in text
+    assert "Of 1 rows with fixed codes, NPQ's among them, 1 are below their baseline." in text
+
+
+def test_losses_are_compared_where_the_network_came_to_its_end() -> None:
+    def loss(learner: str, scheme: str, value: float, iterations: int | None = None) -> dict[str, Any]:
+        return {"kind": "loss", "table": "main", "row": f"{learner}-{scheme}", "seed": 1, "scheme": scheme,
+                "loss": value, "iterations": iterations}  # fmt: skip
+
+    pairs = [loss("gumbel", "8x8", 10.0, 200_000), loss("additive", "8x8", 8.0)]
+    pairs += [loss("gumbel", "16x8", 8.0, 200_000), loss("additive", "16x8", 9.0)]
+    pairs += [loss("gumbel", "64x64", 9.0, 5_000), loss("additive", "64x64", 1.0)]
+    text = verdict([accuracy("baseline", 1, 0.87), *pairs])
+    assert (
+        "of 2 schemes lexicode's learner has the lower loss in 1, by 20 to 20 %. "
+        "The network was stopped before its end in 64x64." in text
+    )
 
 
 def test_rows_that_exist_are_not_run_again(folder: Path, finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
