@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -297,7 +298,11 @@ def test_ctrl_c_leaves_no_half_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     np.save(tmp_path / "big.npy", rng.normal(size=(60_000, 64)).astype(np.float32))
     command = [sys.executable, "-m", "lexicode", "compress", "big.npy", "-o", "t", "--effort", "thorough"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    # A suite that a shell runs in the background ignores SIGINT, and a child would inherit that.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed
+    )
     time.sleep(6)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
