@@ -69,6 +69,8 @@ def _smallest(main: Comparison) -> list[str]:
         if "-tuned-" in name and "baseline-tuned" in main.found:
             beside += f", {main.against(name, 'baseline-tuned')}"
         lines.append(f"{name}: {main.figures(name)}, {beside}; {_sizes(main, name)}.")
+    if len(names) > 1:
+        lines.append(f"These {len(names)} were judged on the same test reviews: the best owes something to the choice.")
     return lines
 
 
