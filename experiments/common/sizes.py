@@ -89,3 +89,8 @@ def mebibytes(count: int | None) -> str:
         return "-"
     value = count / MEBIBYTE
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3}f}"
+
+
+def smaller(size: int, base: int) -> str:
+    """`98.75 % smaller (80 times)`"""
+    return f"{100 * (1 - size / base):.2f} % smaller ({base / size:.0f} times)"

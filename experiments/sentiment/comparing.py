@@ -1,43 +1,24 @@
-"""Rows of one table beside one another: means over seeds, and how much of a difference may be luck."""
+"""The accuracy of the rows, in percent, compared."""
 
 from __future__ import annotations
 
-from experiments.common.results import Row, mean_and_spread
+from experiments.common.comparing import Comparison, pooled_spread
+from experiments.common.results import Row
 from experiments.sentiment.plan import MAIN, SECOND
 from experiments.sentiment.selecting import by_name
 
 
+def percent(row: Row) -> float:
+    return float(100 * row["accuracy"])
+
+
 def seed_spread(rows: list[Row]) -> float | None:
-    """The standard deviation of accuracy, in percent, between seeds of one row, pooled over all rows of several."""
-    groups = [same for table in (MAIN, SECOND) for same in by_name(rows, "accuracy", table).values() if len(same) > 1]
-    if not groups:
-        return None
-    spreads = [mean_and_spread([100 * row["accuracy"] for row in same])[1] for same in groups]
-    degrees = [len(same) - 1 for same in groups]
-    squares = sum(degree * spread**2 for degree, spread in zip(degrees, spreads, strict=True))
-    return float((squares / sum(degrees)) ** 0.5)
+    """The standard deviation of accuracy between seeds of one row, pooled over both tables."""
+    groups = [same for table in (MAIN, SECOND) for same in by_name(rows, "accuracy", table).values()]
+    return pooled_spread([percent(row) for row in same] for same in groups)
 
 
-class Comparison:
-    """The accuracy rows of a table by name, in words."""
-
-    def __init__(self, rows: list[Row], table: str) -> None:
-        self.found = by_name(rows, "accuracy", table)
-        self.spread = seed_spread(rows)
-
-    def mean(self, name: str) -> float:
-        return mean_and_spread([100 * row["accuracy"] for row in self.found[name]])[0]
-
-    def figures(self, name: str) -> str:
-        """`87.33 % ± 0.32 (3 seeds)`"""
-        same = self.found[name]
-        mean, spread = mean_and_spread([100 * row["accuracy"] for row in same])
-        return f"{mean:.2f} % ± {spread:.2f} ({len(same)} seeds)" if len(same) > 1 else f"{mean:.2f} % (one seed)"
-
-    def against(self, name: str, reference: str = "baseline") -> str:
-        """The difference from the reference's mean and, if a seed's spread is known, the standard error of it."""
-        label = f"{self.mean(name) - self.mean(reference):+.2f} against the {reference}"
-        if self.spread is None:
-            return label
-        seeds = len(self.found[name]), len(self.found[reference])
-        return f"{label} (standard error {self.spread * (1 / seeds[0] + 1 / seeds[1]) ** 0.5:.2f})"
+def compared(rows: list[Row], table: str) -> Comparison:
+    """The accuracy rows of a table"""
+    found = by_name(rows, "accuracy", table)
+    return Comparison(found=found, value=percent, unit=" %", spread=seed_spread(rows))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from experiments.common.comparing import Comparison
 from experiments.common.results import Row
-from experiments.sentiment.comparing import Comparison
+from experiments.sentiment.comparing import compared
 from experiments.sentiment.paper import ACCURACIES
 from experiments.sentiment.plan import MAIN
 
@@ -31,7 +32,7 @@ OTHERWISE = """\
 
 
 def differences(rows: list[Row]) -> str:
-    main = Comparison(rows, MAIN)
+    main = compared(rows, MAIN)
     if not main.found:
         return ""
     published = next(iter(main.found.values()))[0]["vectors"] == PUBLISHED_LABEL

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.common.results import Results, Row, mean_and_spread, write_whole
+from experiments.common.comparing import with_spread
+from experiments.common.results import Results, Row, write_whole
 from experiments.common.sizes import mebibytes
 from experiments.common.tables import markdown_table
 from experiments.sentiment.comparing import seed_spread
@@ -158,11 +159,6 @@ def _bits(row: Row) -> int | None:
     if row["learner"] == "prune":
         return None
     return int(row["dim"]) * (32 if row["learner"] == "baseline" else int(row["row"].partition("-")[2]))
-
-
-def with_spread(values: list[float], *, digits: int) -> str:
-    mean, spread = mean_and_spread(values)
-    return f"{mean:.{digits}f} ± {spread:.{digits}f}" if len(values) > 1 else f"{mean:.{digits}f}"
 
 
 def _percent(size: int | None, base: int | None) -> str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from experiments.common.comparing import Comparison
 from experiments.common.results import Row
-from experiments.sentiment.comparing import Comparison
+from experiments.common.sizes import smaller
+from experiments.sentiment.comparing import compared
 from experiments.sentiment.plan import GRID, MAIN, SECOND
 from experiments.sentiment.rows import PAPER_ITERATIONS
 from experiments.sentiment.selecting import by_name
@@ -15,7 +17,7 @@ CODED = ("gumbel", "additive", "npq")
 def verdict(rows: list[Row]) -> str:
     """The paper's claims, the rows of less than a hundredth of the baseline, the cheap rival, the second table and
     the losses; nothing before there is a baseline."""
-    main = Comparison(rows, MAIN)
+    main = compared(rows, MAIN)
     if "baseline" not in main.found:
         return ""
     sentences = [
@@ -23,7 +25,7 @@ def verdict(rows: list[Row]) -> str:
         *_claims(main),
         *_smallest(main),
         *_rivals(main),
-        *_second(Comparison(rows, SECOND)),
+        *_second(compared(rows, SECOND)),
         *_fixed_codes(rows),
         *_losses(rows),
     ]
@@ -78,7 +80,7 @@ def _rivals(main: Comparison) -> list[str]:
     base = main.found["baseline"][0]["paper_bytes"]
     return [
         f"The cheap rival, {name}: {main.figures(name)}, {main.against(name)}, "
-        f"{_smaller(main.found[name][0]['paper_bytes'], base)}."
+        f"{smaller(main.found[name][0]['paper_bytes'], base)}."
         for name in ("uniform-1", "uniform-2")
         if name in main.found
     ]
@@ -95,7 +97,7 @@ def _second(second: Comparison) -> list[str]:
 def _fixed_codes(rows: list[Row]) -> list[str]:
     """How many of all rows with fixed codes are below their baseline."""
     below, total = 0, 0
-    for table in (Comparison(rows, MAIN), Comparison(rows, SECOND)):
+    for table in (compared(rows, MAIN), compared(rows, SECOND)):
         if "baseline" not in table.found:
             continue
         fixed = [name for name, same in table.found.items() if same[0]["learner"] in CODED and "-tuned-" not in name]
@@ -128,10 +130,6 @@ def _sizes(main: Comparison, name: str) -> str:
     base = main.found["baseline"][0]["paper_bytes"]
     by_paper, stored = main.found[name][0]["paper_bytes"], main.found[name][0]["stored_bytes"]
     return (
-        f"{_smaller(by_paper, base)} by the paper's count, {_smaller(stored, base)} as stored, where codes and float16 "
+        f"{smaller(by_paper, base)} by the paper's count, {smaller(stored, base)} as stored, where codes and float16 "
         f"codebooks take {stored:,} bytes"
     )
-
-
-def _smaller(size: int, base: int) -> str:
-    return f"{100 * (1 - size / base):.2f} % smaller ({base / size:.0f} times)"

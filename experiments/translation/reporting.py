@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from experiments.common.comparing import with_spread
 from experiments.common.plots import drawing, write_notes
 from experiments.common.results import Results, Row, mean_and_spread, write_whole
 from experiments.common.sizes import MEBIBYTE, code_bytes, mebibytes
@@ -12,6 +13,7 @@ from experiments.common.tables import markdown_table
 from experiments.translation.datasets import DATASETS, DataSet
 from experiments.translation.model import READOUT
 from experiments.translation.rows import RowName
+from experiments.translation.verdict import FLOAT32, compared, verdict
 from lexicode import CodeScheme
 
 # Rows of a table for which sizes are worked out: ours, the paper's two, and a large vocabulary's.
@@ -23,7 +25,7 @@ KINDS = {
     "additive": "lexicode",
     "gumbel": "the paper's network",
 }
-FLOAT32, FLOAT16 = 4, 2
+FLOAT16 = 2
 
 
 def write_report(results: Results, dataset: DataSet) -> None:
@@ -39,7 +41,7 @@ def write_report(results: Results, dataset: DataSet) -> None:
         f"# Translation with coded embeddings: {dataset.title}",
         _how(dataset, rows),
         _table(rows),
-        _in_short(rows),
+        verdict(_named(rows)),
         f"![BLEU against size]({quality.name})",
         "## The paper's figures",
         "Section 5.3 of the paper, on other data: absolute figures are not to be compared, only what each row loses.",
@@ -63,11 +65,6 @@ def _named(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in rows:
         names.setdefault(row["name"], []).append(row)
     return names
-
-
-def _bleu(rows: list[Row]) -> str:
-    mean, spread = mean_and_spread([row["bleu"] for row in rows])
-    return f"{mean:.2f}" if len(rows) == 1 else f"{mean:.2f} ± {spread:.2f}"
 
 
 # ---- the rows
@@ -94,16 +91,17 @@ def _table(rows: list[Row]) -> str:
         "loss a row", "BLEU", "against the baseline", "iterations", "seconds learning", "seconds training",
     ]  # fmt: skip
     groups = _named(rows)
+    beside = compared(groups)
     dense = next((row["paper_bytes"] for row in rows if row["kind"] == "baseline"), None)
     lines = []
     for name, group in groups.items():
         first = group[0]
-        gain = None if first["kind"] == "baseline" else _gain(group, groups.get("baseline", []))
+        gain = None if name == "baseline" or "baseline" not in groups else beside.gain(name)
         lines.append([
             name, len(group), f"{first['vectors']:,}", first["code_bits"], mebibytes(first["code_bytes"]),
             mebibytes(first["paper_bytes"]), None if dense is None else f"{first['paper_bytes'] / dense:.1%}",
             None if first["file_bytes"] is None else f"{first['file_bytes']:,}",
-            None if first["loss"] is None else f"{first['loss']:.4f}", _bleu(group),
+            None if first["loss"] is None else f"{first['loss']:.4f}", with_spread(beside.values(name), digits=2),
             None if gain is None else f"{gain:+.2f}",
             round(mean_and_spread([row["iterations"] for row in group])[0]),
             round(first["learning_seconds"]) or None,
@@ -114,10 +112,10 @@ def _table(rows: list[Row]) -> str:
         "would compress better than the paper's), words not counted, MB of 2**20 bytes. The file is lexicode's own, "
         "with float16 codebooks (for the baseline: float32, as it is). One set of codebooks serves both languages, as "
         "the paper's sizes have it, but in rows that say `each`. Loss is the mean squared distance a row to the "
-        "baseline's tables. BLEU is compared with the baseline's of the same seeds. Seconds are of "
+        "baseline's tables. BLEU is compared with the mean of the baseline's seeds. Seconds are of "
         f"{_threads(rows)}, and of machines that had other work as well."
     )
-    heads = [row for row in rows if "head" in row]
+    heads = [group[0] for group in groups.values() if "head" in group[0]]
     if heads:
         taken = ", ".join(
             f"{row['name']}: {mebibytes(row['head']['paper_bytes'])} MB, {row['head']['file_bytes']:,} bytes as a file"
@@ -149,49 +147,6 @@ def _mixed(rows: list[Row]) -> str:
         " The baseline was trained again, on another machine, for the tables of some rows (name and seed): "
         f"{', '.join(names)}."
     )
-
-
-def _gain(group: list[Row], baseline: list[Row]) -> float | None:
-    """The mean difference of BLEU, over the seeds that both have."""
-    of_seed = {row["seed"]: row["bleu"] for row in baseline}
-    gains = [row["bleu"] - of_seed[row["seed"]] for row in group if row["seed"] in of_seed]
-    return mean_and_spread(gains)[0] if gains else None
-
-
-def _in_short(rows: list[Row]) -> str:
-    """The claim, as far as the rows bear it out: the smallest coded tables whose BLEU is not below the baseline's."""
-    groups = _named(rows)
-    baseline = groups.get("baseline")
-    if not baseline:
-        return ""
-    dense = baseline[0]["paper_bytes"]
-    sentences = []
-    for kind, label in (("gumbel", "the paper's network"), ("additive", "lexicode's learner")):
-        gains = {
-            name: gain
-            for name, group in groups.items()
-            if group[0]["kind"] == kind and "head" not in group[0] and (gain := _gain(group, baseline)) is not None
-        }
-        if not gains:
-            continue
-        best = max(gains, key=lambda each: gains[each])
-        kept = [name for name, gain in gains.items() if gain >= 0]
-        name = min(kept, key=lambda each: groups[each][0]["paper_bytes"]) if kept else best
-        smaller = 1 - groups[name][0]["paper_bytes"] / dense
-        which = "the smallest table that is not below the baseline" if kept else "the table that comes nearest to it"
-        sentences.append(f"- Of {label} {which} is {name}: {gains[name]:+.2f}, {smaller:.1%} smaller.")
-    if not sentences:
-        return ""
-    return "\n".join([f"The baseline has {_bleu(baseline)}{_luck(groups)}", "", *sentences])
-
-
-def _luck(groups: dict[str, list[Row]]) -> str:
-    """How much of a difference may be the seed's."""
-    spreads = [mean_and_spread([row["bleu"] for row in group])[1] for group in groups.values() if len(group) > 1]
-    if not spreads:
-        return ". All rows are of one seed, so differences of half a point may be luck."
-    pooled = (sum(spread**2 for spread in spreads) / len(spreads)) ** 0.5
-    return f". Two seeds of a row differ by a standard deviation of {pooled:.2f}: smaller differences may be luck."
 
 
 def _draw_quality(rows: list[Row], path: Path) -> None:
