@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -19,6 +20,7 @@ from experiments.common.sizes import Sizes, sparse_bytes
 from experiments.translation.datasets import DataSet
 from experiments.translation.decoding import translate
 from experiments.translation.model import Translator, dense_embedding
+from experiments.translation.outputs import REFERENCE, Outputs, label_of
 from experiments.translation.preparing import Prepared
 from experiments.translation.pruning import Pruner
 from experiments.translation.rows import (
@@ -28,10 +30,12 @@ from experiments.translation.rows import (
     as_in_file,
     coded_layers,
     dense_sizes,
+    fixed_layers,
     uniform_layers,
 )
 from experiments.translation.scoring import tokenized_bleu
 from experiments.translation.training import Training
+from lexicode import LearningError
 
 BASELINE = RowName.parse("baseline")
 BEAM = 5
@@ -90,6 +94,9 @@ class Recipe:
             "curve": progress.curve,
             "translations": lines[:SHOWN],
         }
+        outputs = Outputs(self.results.path)
+        outputs.write(REFERENCE, self.data.test.target_lines)
+        outputs.write(label_of(row), lines)
         self.results.add(row)
         training.checkpoint.unlink(missing_ok=True)
         self.log(f"{name.text}, seed {seed}: BLEU {row['bleu']:.2f}")
@@ -109,6 +116,8 @@ class Recipe:
         source_table, target_table, head = (
             state[f"{layer}.weight"].numpy() for layer in ("source_embedding", "target_embedding", "head")
         )
+        if name.kind == "fixed":
+            return fixed_layers(source_table, target_table)
         if name.kind == "uniform":
             return uniform_layers(name.number, source_table, target_table)
         return coded_layers(
@@ -131,13 +140,22 @@ class Recipe:
             with self._claimed(BASELINE, seed, wait=True):
                 if not path.exists():
                     self._compute(BASELINE, seed)
+        with safe_open(path, "pt") as file:
+            if (file.metadata() or {}) != self._baseline_identity:
+                raise LearningError(
+                    f"{path} is of a baseline with other settings or data; move it away to train one anew"
+                )
         return load_file(path)
 
     def _keep_baseline(self, model: Translator, seed: int) -> None:
         path = self._kept(BASELINE, seed, "safetensors")
         temporary = path.with_suffix(".tmp")
-        save_file(model.state_dict(), temporary)
+        save_file(model.state_dict(), temporary, metadata=self._baseline_identity)
         temporary.replace(path)
+
+    @property
+    def _baseline_identity(self) -> dict[str, str]:
+        return {"data": self.data.digest, "settings": str(self.dataset.training)}
 
     def _tables_digest(self, seed: int) -> str:
         """Which training of the baseline a row comes from: another machine's may end in other values."""
@@ -172,6 +190,7 @@ class Recipe:
             "loss": layers.loss,
             "learning_seconds": layers.learning_seconds,
             "learning_iterations": layers.learning_iterations,
+            "learning": None if name.scheme is None else self.codes.of(name.kind),
         }
         if layers.head_sizes is not None:
             figures["head"] = layers.head_sizes.as_dict()

@@ -20,6 +20,7 @@ from lexicode import CodeScheme
 VOCABULARIES = (8_000, 20_000, 40_000, 250_000)
 KINDS = {
     "baseline": "dense",
+    "fixed": "dense, fixed",
     "prune": "pruned",
     "uniform": "uniform",
     "additive": "lexicode",
@@ -166,7 +167,7 @@ def _draw_quality(rows: list[Row], path: Path) -> None:
                 for size, mean, group in zip(sizes, means, groups, strict=True)
             ]
         axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU")
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
         write_notes(axes, notes)
 
 

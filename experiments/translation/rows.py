@@ -1,6 +1,7 @@
 """What a row of the table is called, and the model's tables that the name stands for.
 
 baseline            both tables dense, trained with the rest
+fixed               the baseline's tables as they are, fixed: what coded and uniform rows share but the rounding
 prune-90            the baseline's tables, 90 % of their values zero, trained further (Han et al. 2015)
 uniform-4           the baseline's tables rounded to 4 bits a value, fixed
 additive-32x16      coded by lexicode's learner, fixed; one set of codebooks serves both languages
@@ -32,7 +33,7 @@ Table = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, kw_only=True)
 class RowName:
-    """kind: baseline, prune, uniform, additive or gumbel; number: percent or bits; scheme: of the coded ones"""
+    """kind: baseline, fixed, prune, uniform, additive or gumbel; number: percent or bits; scheme: of the coded ones"""
 
     text: str
     kind: str
@@ -43,7 +44,7 @@ class RowName:
 
     @classmethod
     def parse(cls, text: str) -> RowName:
-        if text == "baseline":
+        if text in ("baseline", "fixed"):
             return cls(text=text, kind=text)
         if match := re.fullmatch(r"(prune|uniform)-(\d{1,2})", text):
             kind, number = match[1], int(match[2])
@@ -54,7 +55,7 @@ class RowName:
             scheme = CodeScheme.parse(match[2])
             return cls(text=text, kind=match[1], scheme=scheme, each=match[3] is not None, head=match[4] is not None)
         raise SettingError(
-            f"row {text!r} is none of baseline, prune-90, uniform-4, additive-32x16 or gumbel-32x16 and their like"
+            f"row {text!r} is none of baseline, fixed, prune-90, uniform-4, additive-32x16, gumbel-32x16 and their like"
         )
 
 
@@ -105,7 +106,7 @@ class LaterRows(nn.Module):
         return rows
 
 
-def fixed(table: Table) -> nn.Embedding:
+def _fixed(table: Table) -> nn.Embedding:
     return nn.Embedding.from_pretrained(torch.from_numpy(table))
 
 
@@ -124,12 +125,21 @@ def as_in_file(layers: Layers) -> Layers:
     return replace(layers, head_sizes=sizes_of(layers.head.embedding.to_coded()))
 
 
+def fixed_layers(source: Table, target: Table) -> Layers:
+    return Layers(
+        source=_fixed(source),
+        target=_fixed(target),
+        vectors=len(source) + len(target),
+        sizes=dense_sizes(source, target),
+    )
+
+
 def uniform_layers(bits: int, source: Table, target: Table) -> Layers:
     quantized = [quantize(table, bits) for table in (source, target)]
     rows = [each.decode() for each in quantized]
     return Layers(
-        source=fixed(rows[0]),
-        target=fixed(rows[1]),
+        source=_fixed(rows[0]),
+        target=_fixed(rows[1]),
         vectors=len(source) + len(target),
         sizes=_sum([each.sizes for each in quantized]),
         loss=_loss(np.concatenate(rows), np.concatenate([source, target])),

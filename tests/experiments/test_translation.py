@@ -15,7 +15,9 @@ import torch
 
 from experiments.common.claims import claimed
 from experiments.translation.__main__ import QUICK_ROWS, main
+from experiments.translation.outputs import Outputs
 from experiments.translation.rows import CodeSettings, RowName, as_in_file, coded_layers, uniform_layers
+from experiments.translation.scoring import tokenized_bleu
 from lexicode import SettingError
 from translation_samples import write_multi30k
 
@@ -53,10 +55,26 @@ def test_a_row_of_every_kind(finished: Path) -> None:
     # Fixed tables of another model do well, but for the network's: it has hardly learned.
     assert all(row["bleu"] > 15 for row in listed if not row["name"].startswith("gumbel"))
     assert len({row["baseline"] for row in listed}) == 1
+    # Tables of the baseline's size that do not train.
+    assert (rows["fixed"]["paper_bytes"], rows["fixed"]["loss"]) == (baseline["paper_bytes"], None)
+    assert coded["learning"] == {"effort": "fast"}
     assert all(row["seconds"] >= row["training_seconds"] for row in listed)
     assert ["head" in row for row in listed] == [name.endswith("head") for name in QUICK_ROWS]
     assert all(len(row["translations"]) == len(baseline["references"]) == 10 for row in listed)
     assert list((finished / "work").glob("**/*.pt")) == []
+
+
+def test_whole_translations_lie_beside_the_results(finished: Path) -> None:
+    listed = json.loads((finished / "results/translation.json").read_text(encoding="utf-8"))["rows"]
+    outputs = Outputs(finished / "results/translation.json")
+    references = outputs.read("reference")
+    assert references is not None
+    for row in listed:
+        lines = outputs.read(f"{row['name']}-1")
+        assert lines is not None
+        assert lines[:10] == row["translations"]
+        assert tokenized_bleu(lines, references) == row["bleu"]
+    assert outputs.read("baseline-2") is None
 
 
 def test_no_row_is_run_twice(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +108,16 @@ def test_a_lost_work_folder_and_codebooks_for_each(finished: Path, tmp_path: Pat
     assert [row["name"] for row in rows] == [*QUICK_ROWS, "additive-4x4-each"]
     assert rows[-1]["vectors"] == 2 * 16
     assert rows[-1]["baseline"] == rows[0]["baseline"]
+
+
+def test_a_baseline_of_other_data_is_not_taken(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished / "work", tmp_path / "work")
+    write_multi30k(tmp_path / "data")
+    for language in ("de", "en"):
+        path = tmp_path / "data" / f"train.{language}"
+        path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:300]), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"baseline-1\.safetensors is of a baseline with other settings or data"):
+        run(tmp_path, "--rows", "uniform-3")
 
 
 def test_a_row_that_another_process_is_at_is_left_to_it(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +185,7 @@ def test_a_head_is_judged_and_counted_as_its_file_has_it(tables: list[npt.NDArra
 
 
 def test_mistakes_end_in_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=r"^experiments\.translation: row 'prune' is none of baseline, prune-90"):
+    with pytest.raises(SystemExit, match=r"^experiments\.translation: row 'prune' is none of baseline, fixed"):
         run(tmp_path, "--rows", "prune")
     (tmp_path / "data" / "train.de").unlink()
     with pytest.raises(SystemExit, match=r"data lacks train\.de of Multi30k task 1"):
