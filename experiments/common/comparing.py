@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from experiments.common.results import Row, mean_and_spread
 
 
-def pooled_spread(groups: Iterable[Sequence[float]]) -> float | None:
-    """The standard deviation within groups, over all that have several values; None if no group has.
+def pooled_spread(groups: Iterable[Sequence[float]], *, least_degrees: int = 1) -> float | None:
+    """The standard deviation within groups, over all that have several values; None if it has too few degrees of
+    freedom.
 
     >>> pooled_spread([[1.0, 3.0], [7.0], [10.0, 12.0]])
     1.4142135623730951
     """
     several = [values for values in groups if len(values) > 1]
-    if not several:
-        return None
     degrees = [len(values) - 1 for values in several]
+    if sum(degrees) < least_degrees:
+        return None
     squares = sum(degree * mean_and_spread(values)[1] ** 2 for degree, values in zip(degrees, several, strict=True))
     return float((squares / sum(degrees)) ** 0.5)
 
@@ -63,7 +64,7 @@ class Comparison:
 
     def against(self, name: str, reference: str = "baseline") -> str:
         """The gain and, if a seed's spread is known, the standard error of it."""
-        label = f"{self.gain(name, reference):+.2f} against the {reference}"
+        label = f"{self.gain(name, reference):+.2f} against {'the baseline' if reference == 'baseline' else reference}"
         error = self.standard_error(name, reference)
         return label if error is None else f"{label} (standard error {error:.2f})"
 

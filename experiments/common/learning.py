@@ -52,6 +52,9 @@ def learned(
     weights (V,): how much each row counts, for the learners that know weights.
     """
     named = dict(settings)
+    if time_limit is not None:
+        # Codes that were cut short are not to be taken by a run that has more time.
+        named["time_limit"] = time_limit
     if weights is not None:
         named["weights"] = hashlib.sha256(np.ascontiguousarray(weights, dtype="<f8").tobytes()).hexdigest()[:8]
         settings["weights"] = weights

@@ -14,6 +14,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from fnmatch import fnmatch
 
 import torch
 
@@ -42,12 +43,24 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser = recipe_parser("translation", __doc__)
     parser.add_argument("--dataset", choices=DATASETS, default="multi30k")
     parser.add_argument(
-        "--rows", nargs="+", metavar="ROW", help="see rows.py for their names; default: the data set's own"
+        "--rows", nargs="+", metavar="ROW", help="names (see rows.py), or patterns of the data set's: 'gumbel-*'"
     )
     parser.add_argument("--seeds", nargs="+", type=int, default=[1], metavar="N")
     parser.add_argument("--effort", default="balanced", help="of the additive learner")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="of the paper's network for one table")
     return checked(parser, "translation", words)
+
+
+def chosen(planned: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
+    """The data set's rows that match one of the patterns, and what matches none as it is.
+
+    >>> chosen(["baseline", "prune-90", "prune-95"], ["prune-*", "uniform-3"])
+    ['prune-90', 'prune-95', 'uniform-3']
+    """
+    if wanted is None:
+        return list(planned)
+    matching = [name for name in planned if any(fnmatch(name, pattern) for pattern in wanted)]
+    return matching + [pattern for pattern in wanted if not any(fnmatch(name, pattern) for name in planned)]
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -56,8 +69,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.quick:
         dataset, codes = quick(dataset), QUICK_CODES
     # Names are checked before the corpus is read.
-    names = [RowName.parse(row) for row in arguments.rows or dataset.rows]
-    label = "translation" if arguments.dataset == "multi30k" else f"translation-{arguments.dataset}"
+    names = [RowName.parse(row) for row in chosen(dataset.rows, arguments.rows)]
+    label = "translation" if dataset.name == "multi30k" else f"translation-{dataset.name}"
     results = Results(arguments.results / f"{label}.json")
     if arguments.report_only:
         write_report(results, dataset)

@@ -67,8 +67,10 @@ def read_iwslt14(folder: Path) -> Corpus:
     tests = [f"IWSLT14.{part}.de-en.{language}.xml" for part in IWSLT14_TESTS for language in ("de", "en")]
     files = _find_all(folder, IWSLT14_PLACES, talks + tests, "IWSLT14 German-English (de-en.tgz of 2014-01, unpacked)")
     spoken = [_lines(files[name]) for name in talks]
-    # Titles, keywords and addresses stand in tags; how many of them is each file's own affair.
-    plain = _pairs(*([line for line in lines if not line.startswith("<")] for lines in spoken), "train.tags.de-en")
+    # Titles, descriptions and addresses stand in tags, and are left out; how many of them is each file's own affair.
+    plain = _pairs(
+        *([html.unescape(line) for line in lines if not line.startswith("<")] for lines in spoken), "train.tags.de-en"
+    )
     whole = _tokenized(
         [(de, en) for de, en in zip(plain.source, plain.target, strict=True) if de.strip() and en.strip()]
     )
@@ -89,7 +91,7 @@ def read_aspec(folder: Path) -> Corpus:
     files = _find_all(folder, ASPEC_PLACES, needed, "ASPEC-JE (on request from its makers at NICT and JST)")
     if shutil.which("kytea") is None:
         raise InputError(
-            "the program kytea is not on the PATH; install KyTea (Debian: apt install kytea) to split Japanese"
+            "the program kytea is not on the PATH; install KyTea (www.phontron.com/kytea) to split Japanese"
         )
     train = [pair for name in needed[:2] for pair in _aspec_pairs(files[name])][:ASPEC_TRAIN_PAIRS]
     parts = (train, _aspec_pairs(files[needed[2]]), _aspec_pairs(files[needed[3]]))
@@ -97,6 +99,11 @@ def read_aspec(folder: Path) -> Corpus:
         Pairs(moses_tokens([english for _, english in part], "en"), _kytea_tokens([japanese for japanese, _ in part]))
         for part in parts
     ))  # fmt: skip
+
+
+def split_anew(lines: Lines) -> Lines:
+    """Japanese as its post-processing has it before BLEU: spaces out, and split by KyTea as the references are"""
+    return _kytea_tokens([line.replace(" ", "") for line in lines])
 
 
 # ---- files
@@ -127,7 +134,9 @@ def _lines(path: Path) -> Lines:
 
 
 def _segments(path: Path) -> Lines:
-    return [html.unescape(text.strip()) for text in re.findall(r"<seg[^>]*>(.*?)</seg>", "\n".join(_lines(path)))]
+    """The test sets have curly apostrophes where the talks have straight ones: the custom is to make them straight."""
+    found = re.findall(r"<seg[^>]*>(.*?)</seg>", "\n".join(_lines(path)))
+    return [html.unescape(text.strip()).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for text in found]
 
 
 def _paired_segments(source: Path, target: Path) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.translation.corpora import Corpus, read_aspec, read_iwslt14, read_multi30k
+from experiments.translation.corpora import Corpus, read_aspec, read_iwslt14, read_multi30k, split_anew
 from experiments.translation.training import TrainingSettings
 
 
@@ -24,11 +24,14 @@ class PaperRow:
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
-    """read: folder -> tokenized corpus; symbols: byte-pair pieces a language; units: width of embeddings and LSTMs;
-    rows: in order of worth, so that whoever stops early has what says most"""
+    """read: folder -> tokenized corpus; scored: the model's lines -> what BLEU is of; symbols: byte-pair pieces a
+    language; units: width of embeddings and LSTMs; rows: in order of worth, so that whoever stops early has what says
+    most"""
 
+    name: str
     title: str
     read: Callable[[Path], Corpus]
+    scored: Callable[[list[str]], list[str]] = list
     symbols: int
     units: int
     training: TrainingSettings
@@ -38,8 +41,9 @@ class DataSet:
 
 PAPERS_ROWS = ("baseline", "additive-32x16", "gumbel-32x16", "additive-64x16", "gumbel-64x16", "prune-90")
 
-DATASETS = {
-    "multi30k": DataSet(
+_ALL = (
+    DataSet(
+        name="multi30k",
         title="Multi30k German to English, test_2016_flickr",
         read=read_multi30k,
         symbols=8_000,
@@ -63,7 +67,8 @@ DATASETS = {
             "additive-32x16-each",
         ),
     ),
-    "iwslt14": DataSet(
+    DataSet(
+        name="iwslt14",
         title="IWSLT14 German to English",
         read=read_iwslt14,
         symbols=20_000,
@@ -78,9 +83,11 @@ DATASETS = {
             PaperRow(row="gumbel-64x16", vectors=1024, code_bits=256, code_size=1.22, total_size=2.11, bleu=29.56),
         ),
     ),
-    "aspec": DataSet(
+    DataSet(
+        name="aspec",
         title="ASPEC English to Japanese",
         read=read_aspec,
+        scored=split_anew,
         symbols=40_000,
         units=1000,
         training=TrainingSettings(),
@@ -93,4 +100,5 @@ DATASETS = {
             PaperRow(row="gumbel-64x16", vectors=1024, code_bits=256, code_size=2.44, total_size=5.94, bleu=38.89),
         ),
     ),
-}
+)
+DATASETS = {each.name: each for each in _ALL}

@@ -77,7 +77,8 @@ class Recipe:
         progress = training.run()
         layers = as_in_file(layers)
         began = time.monotonic()
-        lines = [self.data.target.decode(rows) for rows in translate(model, self.data.test.sources, BEAM)]
+        rows = translate(model, self.data.test.sources, BEAM)
+        lines = self.dataset.scored([self.data.target.decode(each) for each in rows])
         translating = time.monotonic() - began
         if name.kind == "baseline":
             self._keep_baseline(model, seed)

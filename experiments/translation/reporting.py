@@ -12,6 +12,8 @@ from experiments.common.sizes import MEBIBYTE, code_bytes, mebibytes
 from experiments.common.tables import markdown_table
 from experiments.translation.datasets import DATASETS, DataSet
 from experiments.translation.model import READOUT
+from experiments.translation.outputs import Outputs
+from experiments.translation.resampling import Resampling
 from experiments.translation.rows import RowName
 from experiments.translation.verdict import FLOAT32, compared, verdict
 from lexicode import CodeScheme
@@ -40,15 +42,15 @@ def write_report(results: Results, dataset: DataSet) -> None:
     _draw_sizes(dataset.units, sizes)
     parts = [
         f"# Translation with coded embeddings: {dataset.title}",
-        _how(dataset, rows),
+        _how(dataset, rows, results.path.name),
         _table(rows),
-        verdict(_named(rows)),
+        verdict(_named(rows), Resampling(Outputs(results.path))),
         f"![BLEU against size]({quality.name})",
         "## The paper's figures",
-        "Section 5.3 of the paper, on other data: absolute figures are not to be compared, only what each row loses.",
+        _paper_notes(dataset),
         _paper_table(),
         "## Sizes for other vocabularies",
-        _size_notes(dataset),
+        _size_notes(dataset, rows),
         _size_table(dataset.units),
         f"![Size against vocabulary]({sizes.name})",
         *_translations(rows),
@@ -71,9 +73,12 @@ def _named(rows: Iterable[Row]) -> dict[str, list[Row]]:
 # ---- the rows
 
 
-def _how(dataset: DataSet, rows: list[Row]) -> str:
+def _how(dataset: DataSet, rows: list[Row], file: str) -> str:
     settings = dataset.training
-    occurring = f" (of which {' and '.join(f'{count:,}' for count in rows[0]['rows'])} occur)" if rows else ""
+    occurring = f" (tables of {' and '.join(f'{count:,}' for count in rows[0]['rows'])} rows)" if rows else ""
+    command = "python -m experiments.translation --data DIR"
+    if dataset.name != next(iter(DATASETS)):
+        command += f" --dataset {dataset.name}"
     return (
         f"Moses tokens in lower case, {dataset.symbols:,} byte-pair pieces a language{occurring}; the paper's model "
         f"with {dataset.units} units. Batches of {settings.batch_size}, Nesterov's gradient from "
@@ -82,7 +87,7 @@ def _how(dataset: DataSet, rows: list[Row]) -> str:
         f"{settings.patience} without improvement, the end after {settings.cuts} cuts or {settings.max_epochs} epochs. "
         "BLEU is of tokenized text, beam 5. Tables other than the baseline's are made from the baseline's of the same "
         "seed; coded and uniform ones are fixed while the rest trains again from fresh values, pruned ones train on. "
-        "Made by `python -m experiments.translation --data DIR`; translation.json has each row's commit."
+        f"Made by `{command}`; {file} has each row's commit."
     )
 
 
@@ -101,7 +106,7 @@ def _table(rows: list[Row]) -> str:
         lines.append([
             name, len(group), f"{first['vectors']:,}", first["code_bits"], mebibytes(first["code_bytes"]),
             mebibytes(first["paper_bytes"]), None if dense is None else f"{first['paper_bytes'] / dense:.1%}",
-            None if first["file_bytes"] is None else f"{first['file_bytes']:,}",
+            f"{first['file_bytes'] or first['stored_bytes'] or first['paper_bytes']:,}",
             None if first["loss"] is None else f"{first['loss']:.4f}", with_spread(beside.values(name), digits=2),
             None if gain is None else f"{gain:+.2f}",
             round(mean_and_spread([row["iterations"] for row in group])[0]),
@@ -111,10 +116,11 @@ def _table(rows: list[Row]) -> str:
     note = (
         "Sizes by the paper's count: float32, compressed by numpy (codebooks as they are: ours are float16 values, and "
         "would compress better than the paper's), words not counted, MB of 2**20 bytes. The file is lexicode's own, "
-        "with float16 codebooks (for the baseline: float32, as it is). One set of codebooks serves both languages, as "
-        "the paper's sizes have it, but in rows that say `each`. Loss is the mean squared distance a row to the "
-        "baseline's tables. BLEU is compared with the mean of the baseline's seeds. Seconds are of "
-        f"{_threads(rows)}, and of machines that had other work as well."
+        "with float16 codebooks (dense tables: float32 as they are; uniform ones: their bits, packed; pruned ones: "
+        "scipy's compressed csc_matrix). One set of codebooks serves both languages, as the paper's sizes have it, but "
+        "in rows that say `each`. Loss is the mean squared distance a row to the baseline's tables. BLEU is compared "
+        f"with the mean of the baseline's seeds. Seconds are of {_threads(rows)}, and of machines that had other work "
+        "as well."
     )
     heads = [group[0] for group in groups.values() if "head" in group[0]]
     if heads:
@@ -125,7 +131,7 @@ def _table(rows: list[Row]) -> str:
         width = READOUT * heads[0]["rows"][1] * FLOAT32
         note += (
             f" The softmax is dense, {mebibytes(width)} MB, but in rows that say `head`: its codes are learned from "
-            f"the baseline's softmax, and its codebooks train ({taken})."
+            f"the baseline's softmax, and its codebooks train on from there ({taken})."
         )
     return f"{markdown_table(columns, lines)}\n\n{note}{_mixed(rows)}"
 
@@ -145,7 +151,7 @@ def _mixed(rows: list[Row]) -> str:
     if not names:
         return ""
     return (
-        " The baseline was trained again, on another machine, for the tables of some rows (name and seed): "
+        " The baseline was trained again, to other values, for the tables of some rows (name and seed): "
         f"{', '.join(names)}."
     )
 
@@ -174,6 +180,12 @@ def _draw_quality(rows: list[Row], path: Path) -> None:
 # ---- the paper beside it
 
 
+def _paper_notes(dataset: DataSet) -> str:
+    if dataset.paper:
+        return f"Section 5.3 of the paper; its {dataset.title} is the data of the rows above."
+    return "Section 5.3 of the paper, on other data: absolute figures are not to be compared, only what each row loses."
+
+
 def _paper_table() -> str:
     columns = ["data", "tables", "vectors", "code bits", "codes, MB", "total, MB", "BLEU"]
     lines = [
@@ -195,14 +207,19 @@ def _coded_bytes(rows: int, units: int, scheme: CodeScheme) -> int:
 SIZE_SCHEMES = tuple(CodeScheme.parse(text) for text in ("8x16", "16x16", "32x16", "64x16"))
 
 
-def _size_notes(dataset: DataSet) -> str:
+def _size_notes(dataset: DataSet, rows: list[Row]) -> str:
     scheme = CodeScheme.parse("32x16")
-    codes, books = code_bytes(VOCABULARIES[0], scheme), scheme.basis_vectors * dataset.units * FLOAT16
+    codes, books = code_bytes(dataset.symbols, scheme), scheme.basis_vectors * dataset.units * FLOAT16
+    shared = next((row for row in rows if row["name"] == f"additive-{scheme}"), None)
+    above = ""
+    if shared is not None:
+        part = mebibytes(shared["paper_bytes"] - shared["code_bytes"])
+        above = f"Of additive-{scheme}'s {mebibytes(shared['paper_bytes'])} MB above, codebooks are {part}. "
     return (
-        f"One table of {VOCABULARIES[0]:,} rows of {dataset.units} with codebooks of its own: at 32x16 these weigh "
-        f"{books / codes:.1f} times as much as the codes, even as float16 (shared by both languages, as above, half of "
-        "that). Small tables gain the least. By arithmetic, codes and float16 codebooks of one table, in MB and as a "
-        "share of the dense float32 table:"
+        f"{above}One table of {dataset.symbols:,} rows of {dataset.units} with codebooks of its own: at {scheme} these "
+        f"weigh {books / codes:.1f} times as much as the codes, even as float16 (shared by both languages, as above, "
+        "half of that). Small tables gain the least. By arithmetic, codes and float16 codebooks of one table, in MB "
+        "and as a share of the dense float32 table:"
     )
 
 

@@ -2,112 +2,171 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from experiments.common.comparing import Comparison, pooled_spread
-from experiments.common.results import Row
+from experiments.common.results import Row, mean_and_spread
 from experiments.common.sizes import mebibytes, smaller
 from experiments.translation.model import READOUT
+from experiments.translation.resampling import COVERED, SAMPLES, Resampling
+from experiments.translation.rows import RowName
 
 FLOAT32 = 4
+# With fewer the standard deviation between seeds is itself a matter of luck.
+LEAST_DEGREES = 3
+PAPER_ITERATIONS = 200_000
 
 
 def compared(groups: dict[str, list[Row]]) -> Comparison:
     """name -> its rows of all seeds; BLEU is compared"""
-    spread = pooled_spread([row["bleu"] for row in group] for group in groups.values())
+    spread = pooled_spread(([row["bleu"] for row in group] for group in groups.values()), least_degrees=LEAST_DEGREES)
     return Comparison(found=groups, value=lambda row: float(row["bleu"]), spread=spread)
 
 
-def verdict(groups: dict[str, list[Row]]) -> str:
-    """The paper's claim, the same tables by lexicode and the smallest without loss, the rivals, the coded softmax;
-    nothing before there is a baseline."""
-    rows = compared(groups)
+def verdict(groups: dict[str, list[Row]], resampling: Resampling) -> str:
+    """The baseline and what its tables are worth when fixed, the paper's claim, the same by lexicode and the smallest
+    without loss, the rivals, the coded softmax; nothing before there is a baseline."""
     if "baseline" not in groups:
         return ""
-    sentences = [
-        _baseline(rows),
-        *_coded(rows, "gumbel", "The paper's network"),
-        *_coded(rows, "additive", "Lexicode"),
-        *_smallest(rows),
-        *_losses(rows),
-        *_rivals(rows),
-        *_heads(rows),
-    ]
+    sentences = _Telling(compared(groups), resampling).sentences()
     return "\n".join(["## What it shows", "", *(f"- {sentence}" for sentence in sentences)])
 
 
-def _baseline(rows: Comparison) -> str:
-    size = mebibytes(rows.found["baseline"][0]["paper_bytes"])
-    return f"The baseline reaches {rows.figures('baseline')} with {size} MB. {_luck(rows)}"
+@dataclass(frozen=True)
+class _Telling:
+    rows: Comparison
+    resampling: Resampling
 
+    def sentences(self) -> list[str]:
+        return [
+            self._baseline(),
+            *self._noise(),
+            *self._control(),
+            *(f"The paper's network, {self._told(name)}." for name in self._names("gumbel")),
+            *(f"Lexicode, {self._told(name)}." for name in self._names("additive")),
+            *self._smallest(),
+            *self._losses(),
+            *(f"The rival {self._told(name)}." for name in self._names("uniform", "prune")),
+            *self._heads(),
+        ]
 
-def _luck(rows: Comparison) -> str:
-    if rows.spread is None:
-        return "All rows are of one seed, so differences of half a point may be luck."
-    several = [name for name, group in rows.found.items() if len(group) > 1]
-    return (
-        f"A seed's standard deviation, by the rows of several seeds ({', '.join(several)}), is {rows.spread:.2f}: the "
-        "standard errors follow from it, so they are rough themselves."
-    )
+    def _baseline(self) -> str:
+        rows = self.rows
+        size = mebibytes(rows.found["baseline"][0]["paper_bytes"])
+        return f"The baseline reaches {rows.figures('baseline')} with {size} MB."
 
+    def _noise(self) -> list[str]:
+        """How much of a difference may be luck: of the seeds and of the test's sentences"""
+        several = {name: self.rows.values(name) for name, group in self.rows.found.items() if len(group) > 1}
+        lines = []
+        if self.rows.spread is not None:
+            lines.append(
+                f"A seed's standard deviation, by the {len(several)} rows of several seeds, is {self.rows.spread:.2f}; "
+                "the standard errors follow from it."
+            )
+        elif several:
+            told = "; ".join(
+                f"{name} {' and '.join(f'{value:.2f}' for value in values)}" for name, values in several.items()
+            )
+            lines.append(f"Too few rows have several seeds for a standard error. Those that have: {told}.")
+        else:
+            lines.append("All rows are of one seed: what another one would change is not known.")
+        if any(self._interval(name, "baseline") for name in self.rows.found if name != "baseline"):
+            lines.append(
+                f"In square brackets: between which bounds {COVERED} % of {SAMPLES:,} resamplings of the test's "
+                "sentences have the difference. What another seed would change is not in them."
+            )
+        return lines
 
-def _coded(rows: Comparison, kind: str, label: str) -> list[str]:
-    return [f"{label}, {_told(rows, name)}." for name in _names(rows, kind)]
+    def _control(self) -> list[str]:
+        if "fixed" not in self.rows.found:
+            return []
+        return [
+            f"The baseline's own tables, fixed while the rest trains again from fresh values, "
+            f"{self.rows.figures('fixed')}: {self._beside('fixed', 'baseline')}. Coded and uniform rows are trained in "
+            "this very way, so what they gain or lose by their size is their difference from fixed."
+        ]
 
+    def _names(self, *kinds: str) -> list[str]:
+        """Rows of these kinds whose softmax is dense, the largest first"""
+        found = self.rows.found
+        names = [name for name, group in found.items() if group[0]["kind"] in kinds and "head" not in group[0]]
+        return sorted(names, key=lambda name: -int(found[name][0]["paper_bytes"]))
 
-def _names(rows: Comparison, *kinds: str) -> list[str]:
-    """Rows of these kinds whose softmax is dense, the largest first"""
-    names = [name for name, group in rows.found.items() if group[0]["kind"] in kinds and "head" not in group[0]]
-    return sorted(names, key=lambda name: -int(rows.found[name][0]["paper_bytes"]))
-
-
-def _told(rows: Comparison, name: str) -> str:
-    first, base = rows.found[name][0], rows.found["baseline"][0]
-    told = f"{name}: {rows.figures(name)}, {rows.against(name)}; {smaller(first['paper_bytes'], base['paper_bytes'])}"
-    if first["kind"] in ("prune", "uniform"):
-        return told
-    stored = f"{first['file_bytes']:,} bytes as a file"
-    return f"{told} by the paper's count, {stored}, {smaller(first['file_bytes'], base['file_bytes'])}"
-
-
-def _smallest(rows: Comparison) -> list[str]:
-    """Of lexicode's the smallest table whose mean is not below the baseline's"""
-    names = _names(rows, "additive")
-    kept = [name for name in names if rows.gain(name) >= 0]
-    if not names:
-        return []
-    if not kept:
-        best = max(names, key=rows.gain)
-        return [f"None of lexicode's tables reaches the baseline's mean; {best} comes nearest."]
-    return [f"The smallest of lexicode's tables whose mean is not below the baseline's is {kept[-1]}."]
-
-
-def _losses(rows: Comparison) -> list[str]:
-    """Both learners' distance to the baseline's tables, where both coded them alike"""
-    pairs = [(name, name.replace("gumbel", "additive")) for name in _names(rows, "gumbel")]
-    saved = [
-        f"{100 * (1 - rows.found[own][0]['loss'] / rows.found[network][0]['loss']):.0f} % at "
-        f"{network.partition('-')[2]}"
-        for network, own in pairs
-        if own in rows.found
-    ]
-    return [f"Lexicode's loss a row is below the network's by {', '.join(saved)}."] if saved else []
-
-
-def _rivals(rows: Comparison) -> list[str]:
-    return [f"The rival {_told(rows, name)}." for name in _names(rows, "uniform", "prune")]
-
-
-def _heads(rows: Comparison) -> list[str]:
-    """Past the paper: the softmax's table coded as well"""
-    lines = []
-    for name, group in rows.found.items():
-        if "head" not in group[0]:
-            continue
-        head, dense = group[0]["head"], READOUT * group[0]["rows"][1] * FLOAT32
-        beside = rows.against(name)
-        if (plain := name.removesuffix("-head")) in rows.found:
-            beside += f", {rows.against(name, plain)}"
-        lines.append(
-            f"With the softmax coded too, {name}: {rows.figures(name)}, {beside}; the softmax's {mebibytes(dense)} MB "
-            f"become a file of {head['file_bytes']:,} bytes, {smaller(head['file_bytes'], dense)}."
+    def _told(self, name: str) -> str:
+        first, base = self.rows.found[name][0], self.rows.found["baseline"][0]
+        count = smaller(first["paper_bytes"], base["paper_bytes"])
+        told = f"{name}: {self.rows.figures(name)}, {self._against_both(name)}; {count} by the paper's count"
+        if first["kind"] in ("prune", "uniform"):
+            return told
+        stored = (
+            f"{told}, {smaller(first['file_bytes'], base['file_bytes'])} as a file of {first['file_bytes']:,} bytes"
         )
-    return lines
+        made = first["learning_iterations"]
+        if first["kind"] == "gumbel" and made < PAPER_ITERATIONS:
+            return f"{stored} (the network was stopped after {made:,} of {PAPER_ITERATIONS:,} iterations)"
+        return stored
+
+    def _against_both(self, name: str) -> str:
+        beside = self._beside(name, "baseline")
+        if "fixed" in self.rows.found and self.rows.found[name][0]["kind"] != "prune":
+            beside += f" and {self._beside(name, 'fixed')}"
+        return beside
+
+    def _beside(self, name: str, reference: str) -> str:
+        told, bounds = self.rows.against(name, reference), self._interval(name, reference)
+        return told if bounds is None else f"{told} [{bounds[0]:+.2f}, {bounds[1]:+.2f}]"
+
+    def _interval(self, name: str, reference: str) -> tuple[float, float] | None:
+        return self.resampling.interval(self.rows.found[name], self.rows.found[reference])
+
+    def _smallest(self) -> list[str]:
+        """The smallest scheme that, like all longer ones, is not below the baseline; chosen by the validation set, for
+        whoever chooses by the test set finds the luckiest."""
+        kept = None
+        names = [name for name in self._names("additive") if not RowName.parse(name).each]
+        if not names:
+            return []
+        for name in names:
+            if self._validation(name) < self._validation("baseline"):
+                break
+            kept = name
+        rule = "not below the baseline on the validation set, nor is any longer one"
+        if kept is None:
+            return [f"Of lexicode's schemes ({len(names)} tried) none is {rule}."]
+        return [
+            f"Of lexicode's schemes ({len(names)} tried) {kept} is the smallest that is {rule} (smoothed BLEU "
+            f"{self._validation(kept):.2f} against {self._validation('baseline'):.2f})."
+        ]
+
+    def _validation(self, name: str) -> float:
+        return mean_and_spread([row["validation"] for row in self.rows.found[name]])[0]
+
+    def _losses(self) -> list[str]:
+        """Both learners' distance to the baseline's tables, where both coded them alike"""
+        told = []
+        for network in self._names("gumbel"):
+            own = network.replace("gumbel", "additive")
+            if own not in self.rows.found:
+                continue
+            change = self.rows.found[own][0]["loss"] / self.rows.found[network][0]["loss"] - 1
+            told.append(f"{100 * abs(change):.0f} % {'lower' if change < 0 else 'higher'} at {own.partition('-')[2]}")
+        return [f"Lexicode's loss a row is, beside the network's, {' and '.join(told)}."] if told else []
+
+    def _heads(self) -> list[str]:
+        """Past the paper: the softmax's table coded as well"""
+        lines = []
+        for name, group in self.rows.found.items():
+            if "head" not in group[0]:
+                continue
+            head, dense = group[0]["head"], READOUT * group[0]["rows"][1] * FLOAT32
+            beside = self._beside(name, "baseline")
+            if (plain := name.removesuffix("-head")) in self.rows.found:
+                beside += f" and {self._beside(name, plain)}"
+            lines.append(
+                f"With the softmax coded too, {name}: {self.rows.figures(name)}, {beside}; the softmax's "
+                f"{mebibytes(dense)} MB become a file of {head['file_bytes']:,} bytes, "
+                f"{smaller(head['file_bytes'], dense)}. Its codebooks start at the baseline's trained softmax, where "
+                "other rows' softmax starts fresh."
+            )
+        return lines

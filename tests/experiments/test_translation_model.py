@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 from torch import Tensor
@@ -14,6 +15,8 @@ from experiments.translation.model import Translator, dense_embedding
 from experiments.translation.segmenting import END, PAD, START
 
 ROWS, UNITS = 30, 6
+
+Array = npt.NDArray[np.float64]
 
 
 @pytest.fixture
@@ -79,6 +82,54 @@ def test_a_batch_scores_as_its_sentences_do_alone(model: Translator, lengths: li
         [torch.tensor([targets[row][t] for row in longest_first if t < len(targets[row])]) for t in range(6)]
     )
     assert torch.equal(batch.target, found)
+
+
+def sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm_by_hand(gates: Array, cell: Array) -> tuple[Array, Array]:
+    """gates in torch's order: input, forget, candidate, output"""
+    inner, forget, candidate, outer = np.split(gates, 4)
+    cell = sigmoid(forget) * cell + sigmoid(inner) * np.tanh(candidate)
+    return sigmoid(outer) * np.tanh(cell), cell
+
+
+@torch.no_grad()
+def test_two_steps_by_the_papers_formulas(model: Translator) -> None:
+    """One sentence through the decoder, in numpy: what the paper says of attention, residual and readout"""
+    source, target = sentences([4], seed=2)[0], sentences([3], seed=3)[0]
+    memory = model.read(*padded([source]))
+    keys, values = memory.keys[0].numpy(), memory.values[0].numpy()
+    of = {name: value.numpy() for name, value in model.named_parameters()}
+    np.testing.assert_allclose(keys, values @ of["decoder.keys.weight"].T + of["decoder.keys.bias"], atol=1e-12)
+    hidden, cell = memory.state[0].numpy(), np.zeros(UNITS)
+    hidden_2, cell_2 = hidden, cell
+    for step, piece in enumerate([START, int(target[0])]):
+        feedback = of["target_embedding.weight"][piece]
+        weights = np.exp(keys @ (feedback + hidden))
+        context = weights / weights.sum() @ values
+        gates = of["decoder.feedback_gates.weight"] @ feedback + of["decoder.feedback_gates.bias"]
+        hidden, cell = lstm_by_hand(gates + of["decoder.mixed_gates.weight"] @ np.append(context, hidden), cell)
+        gates = sum(
+            of[f"decoder.second.weight_{part}_l0"] @ given + of[f"decoder.second.bias_{part}_l0"]
+            for part, given in (("ih", hidden), ("hh", hidden_2))
+        )
+        hidden_2, cell_2 = lstm_by_hand(gates, cell_2)
+        readout = of["readout.weight"] @ (np.sqrt(1 / 2) * (hidden + hidden_2)) + of["readout.bias"]
+        expected = of["head.weight"] @ readout + of["head.bias"]
+        np.testing.assert_allclose(scores_by_steps(model, source, target)[step].numpy(), expected, atol=1e-12)
+
+
+def test_a_fifth_is_dropped(model: Translator) -> None:
+    torch.manual_seed(0)
+    model.train()
+    seen: list[Tensor] = []
+    model.head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    batch = make_batch(sentences([5] * 40, seed=0), sentences([4] * 40, seed=1))
+    model(batch.source, batch.lengths, batch.feedback, batch.batch_sizes)
+    # 96,000 values: the share of zeros is within six standard deviations of a fifth.
+    assert seen[0].eq(0).double().mean().item() == pytest.approx(0.2, abs=0.008)
 
 
 def test_dropout_acts_in_training_alone(model: Translator) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import gzip
 import math
 import shutil
+import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments.translation.corpora import IWSLT14_TESTS, Pairs, read_aspec, read_iwslt14, read_multi30k
+from experiments.translation.corpora import IWSLT14_TESTS, Pairs, read_aspec, read_iwslt14, read_multi30k, split_anew
+from experiments.translation.datasets import DATASETS
 from experiments.translation.scoring import smoothed_bleu, tokenized_bleu
 from experiments.translation.segmenting import END, SPECIAL, UNKNOWN, Segmenter, moses_tokens
 from lexicode import InputError
@@ -135,12 +137,12 @@ def write_iwslt14(folder: Path) -> None:
     for side, language in enumerate(("de", "en")):
         talk = ["<url>http://a</url>", "<keywords>a, b</keywords>", "<title>Title</title>"]
         talk += [pair[side] for pair in pairs] + ["  "]
+        talk[3] = f"{talk[3]} R&amp;B"
         (folder / f"train.tags.de-en.{language}").write_text("\n".join(talk) + "\n", encoding="utf-8")
         for number, part in enumerate(IWSLT14_TESTS):
             line = sentence_pairs(1, seed=10 + number)[0][side]
-            text = (
-                f'<refset>\n<doc docid="1">\n<title>No</title>\n<seg id="1"> {line} R&amp;B </seg>\n</doc>\n</refset>\n'
-            )
+            segment = f'<seg id="1"> {line} It’s R&amp;B </seg>'
+            text = f'<refset>\n<doc docid="1">\n<title>No</title>\n{segment}\n</doc>\n</refset>\n'
             (folder / f"IWSLT14.{part}.de-en.{language}.xml").write_text(text, encoding="utf-8")
 
 
@@ -148,13 +150,15 @@ def test_iwslt14_as_it_is_distributed(tmp_path: Path) -> None:
     write_iwslt14(tmp_path / "de-en")
     corpus = read_iwslt14(tmp_path)
     pairs = sentence_pairs(69, seed=0)
+    pairs[0] = (f"{pairs[0][0]} R&B", f"{pairs[0][1]} R&B")
     tokenized = Pairs(moses_tokens([de for de, _ in pairs], "de"), moses_tokens([en for _, en in pairs], "en"))
     held_out = [22, 45, 68]
     assert corpus.valid == Pairs([tokenized.source[i] for i in held_out], [tokenized.target[i] for i in held_out])
     assert corpus.train.source == [line for i, line in enumerate(tokenized.source) if i not in held_out]
     assert len(corpus.train.target) == 66
     assert len(corpus.test.source) == len(corpus.test.target) == len(IWSLT14_TESTS)
-    assert corpus.test.target[0].endswith("r & b")
+    # Apostrophes are the talks', so that a test's word is the word of training.
+    assert corpus.test.target[0].endswith("it 's r & b")
 
 
 def write_aspec(folder: Path) -> None:
@@ -177,19 +181,49 @@ def test_aspec_says_that_kytea_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.skipif(shutil.which("kytea") is None, reason="the program kytea is not installed")
-def test_aspec_as_it_is_distributed(tmp_path: Path) -> None:
+def test_aspec_by_the_real_kytea(tmp_path: Path) -> None:
     write_aspec(tmp_path / "ASPEC-JE")
     corpus = read_aspec(tmp_path)
-    assert corpus.train.source == ["this is a book .", "a dog runs ."]
     assert corpus.train.target[1].split()[0] == "犬"
     assert corpus.test.target[0].replace(" ", "") == "鳥が歌う。"
+    assert split_anew(["鳥 が歌 う 。"]) == corpus.test.target
+
+
+def put_kytea(folder: Path, monkeypatch: pytest.MonkeyPatch, *, lost_lines: int = 0) -> None:
+    """In the real program's place, which needs a model of Japanese: every character a word"""
+    program = folder / "kytea"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nassert sys.argv[1:] == ['-notags']\n"
+        "lines = sys.stdin.buffer.read().decode('utf-8').splitlines()\n"
+        f"split = [' '.join(line) for line in lines[{lost_lines}:]]\n"
+        "sys.stdout.buffer.write(''.join(f'{line}\\n' for line in split).encode('utf-8'))\n",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+def test_aspec_as_it_is_distributed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_aspec(tmp_path / "ASPEC-JE")
+    put_kytea(tmp_path, monkeypatch)
+    corpus = read_aspec(tmp_path)
+    assert corpus.train == Pairs(["this is a book .", "a dog runs ."], ["こ れ は 本 で す 。", "犬 が 走 る 。"])
+    assert corpus.valid == Pairs(["a cat sleeps ."], ["猫 が 眠 る 。"])
+    assert corpus.test == Pairs(["a bird sings ."], ["鳥 が 歌 う 。"])
+    # What a model wrote with spaces of its own is split as the references are.
+    assert DATASETS["aspec"].scored(["鳥が 歌う 。"]) == corpus.test.target
+
+
+def test_lines_that_kytea_loses_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_aspec(tmp_path)
+    put_kytea(tmp_path, monkeypatch, lost_lines=1)
+    with pytest.raises(InputError, match=r"kytea split 2 lines into 1, exit 0"):
+        read_aspec(tmp_path)
 
 
 def test_a_damaged_line_of_aspec_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_aspec(tmp_path)
-    (tmp_path / "kytea").write_text("#!/bin/sh\n", encoding="utf-8")
-    (tmp_path / "kytea").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    put_kytea(tmp_path, monkeypatch)
     (tmp_path / "train/train-1.txt").write_text("0.9 ||| A-1\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"train-1\.txt, line 1: 2 fields, but an ASPEC line has four or more"):
         read_aspec(tmp_path)

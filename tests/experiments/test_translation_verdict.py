@@ -2,73 +2,148 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
+
+from experiments.translation.outputs import Outputs
+from experiments.translation.resampling import Resampling, bleu_of, difference_interval, sentence_counts
+from experiments.translation.scoring import tokenized_bleu
 from experiments.translation.verdict import verdict
+
+NO_OUTPUTS = Resampling(Outputs(Path("nowhere/translation.json")))
 
 
 def row(name: str, bleu: float, paper_bytes: int, **more: Any) -> dict[str, Any]:
     kind = name.partition("-")[0]
     return {
-        "name": name, "kind": kind, "bleu": bleu, "rows": [100, 200], "loss": 0.5,
+        "name": name, "seed": 1, "kind": kind, "bleu": bleu, "validation": bleu, "rows": [100, 200], "loss": 0.5,
+        "learning_iterations": 200_000,
         "paper_bytes": paper_bytes, "file_bytes": paper_bytes // 2, **more,
     }  # fmt: skip
 
 
-def groups(*rows: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def told(*rows: dict[str, Any], resampling: Resampling = NO_OUTPUTS) -> str:
     found: dict[str, list[dict[str, Any]]] = {}
     for each in rows:
         found.setdefault(each["name"], []).append(each)
-    return found
+    return verdict(found, resampling)
 
 
 BASELINES = [row("baseline", 40.0, 2**20), row("baseline", 41.0, 2**20)]
 
 
 def test_nothing_is_said_before_there_is_a_baseline() -> None:
-    assert verdict(groups(row("additive-4x4", 40, 1000))) == ""
+    assert told(row("additive-4x4", 40, 1000)) == ""
 
 
 def test_differences_come_with_the_standard_error_of_their_seeds() -> None:
-    text = verdict(groups(*BASELINES, row("gumbel-4x4", 39.5, 2**16)))
-    assert "The baseline reaches 40.50 ± 0.71 (2 seeds) with 1.00 MB. A seed's standard deviation" in text
-    assert "by the rows of several seeds (baseline), is 0.71" in text
+    several = [row(name, bleu, 2**16) for name in ("gumbel-4x4", "additive-4x4") for bleu in (39.0, 40.0)]
+    text = told(*BASELINES, *several, row("additive-8x4", 39.5, 2**17))
+    assert "The baseline reaches 40.50 ± 0.71 (2 seeds) with 1.00 MB." in text
+    assert "by the 3 rows of several seeds, is 0.71;" in text
     # 0.7071 * sqrt(1 / 2 + 1)
-    assert "gumbel-4x4: 39.50 (one seed), -1.00 against the baseline (standard error 0.87)" in text
-    assert "93.75 % smaller (16 times) by the paper's count, 32,768 bytes as a file" in text
+    assert "additive-8x4: 39.50 (one seed), -1.00 against the baseline (standard error 0.87)" in text
+    assert "93.75 % smaller (16 times) by the paper's count, 93.75 % smaller (16 times) as a file of 32,768" in text
 
 
-def test_one_seed_each_has_no_standard_error() -> None:
-    text = verdict(groups(BASELINES[0], row("gumbel-4x4", 39.5, 2**16)))
-    assert "All rows are of one seed" in text
-    assert "-0.50 against the baseline;" in text
+def test_too_few_seeds_give_no_standard_error() -> None:
+    text = told(*BASELINES, row("gumbel-4x4", 39.5, 2**16))
+    assert "Too few rows have several seeds for a standard error. Those that have: baseline 40.00 and 41.00." in text
+    assert "-1.00 against the baseline;" in text
+    assert "All rows are of one seed" in told(BASELINES[0], row("gumbel-4x4", 39.5, 2**16))
 
 
-def test_the_smallest_table_without_loss() -> None:
-    rows = [row("additive-8x4", 40.6, 4000), row("additive-4x4", 40.5, 2000), row("additive-2x4", 40.4, 1000)]
-    text = verdict(groups(*BASELINES, *rows))
-    assert "whose mean is not below the baseline's is additive-4x4." in text
-    assert text.index("additive-8x4") < text.index("additive-4x4") < text.index("additive-2x4")
-    text = verdict(groups(*BASELINES, rows[2]))
-    assert "None of lexicode's tables reaches the baseline's mean; additive-2x4 comes nearest." in text
+def test_a_gain_over_the_baseline_is_not_taken_for_the_codes() -> None:
+    text = told(*BASELINES, row("fixed", 41.5, 2**20), row("additive-4x4", 41.25, 2**16))
+    assert "41.50 (one seed): +1.00 against the baseline." in text
+    assert "additive-4x4: 41.25 (one seed), +0.75 against the baseline and -0.25 against fixed;" in text
+
+
+def test_the_smallest_table_without_loss_is_chosen_on_validation() -> None:
+    rows = [
+        row("additive-16x4", 40.0, 4000, validation=40.6),
+        row("additive-8x4", 40.6, 3000, validation=40.5),
+        row("additive-4x4", 40.9, 2000, validation=40.4),
+        row("additive-2x4", 40.9, 1000, validation=40.9),
+        row("additive-2x4-each", 40.9, 900, validation=41.9),
+    ]
+    text = told(*BASELINES, *rows)
+    assert "Of lexicode's schemes (4 tried) additive-8x4 is the smallest that is not below the baseline" in text
+    assert text.index("additive-16x4") < text.index("additive-4x4") < text.index("additive-2x4:")
+    assert "Of lexicode's schemes (1 tried) none is not below the baseline" in told(*BASELINES, rows[2])
 
 
 def test_both_learners_losses_where_both_have_the_scheme() -> None:
     rows = [row("gumbel-4x4", 40, 2000, loss=0.8), row("additive-4x4", 40, 2000, loss=0.6), row("gumbel-8x4", 40, 3000)]
-    assert "Lexicode's loss a row is below the network's by 25 % at 4x4." in verdict(groups(*BASELINES, *rows))
+    assert "Lexicode's loss a row is, beside the network's, 25 % lower at 4x4." in told(*BASELINES, *rows)
+    rows[1]["loss"] = 1.0
+    assert "25 % higher at 4x4." in told(*BASELINES, *rows)
+
+
+def test_a_network_that_was_stopped_is_told() -> None:
+    text = told(*BASELINES, row("gumbel-4x4", 40, 2000, learning_iterations=7000))
+    assert "(the network was stopped after 7,000 of 200,000 iterations)" in text
 
 
 def test_a_coded_softmax_is_told_apart() -> None:
     head = {"paper_bytes": 60_000, "file_bytes": 48_000}
     rows = [row("additive-4x4", 40.2, 2000), row("additive-4x4-head", 40.0, 2000, head=head)]
-    text = verdict(groups(*BASELINES, *rows))
+    text = told(*BASELINES, *rows)
     # 600 values for each of 200 pieces are 480,000 bytes.
-    assert "-0.20 against the additive-4x4" in text
+    assert "-0.20 against additive-4x4;" in text
     assert "the softmax's 0.458 MB become a file of 48,000 bytes, 90.00 % smaller (10 times)" in text
     assert text.count("additive-4x4-head") == 1
 
 
 def test_rivals_have_no_file_of_their_own() -> None:
-    text = verdict(groups(*BASELINES, row("prune-90", 40.5, 2**17, file_bytes=None)))
-    assert "The rival prune-90: 40.50 (one seed), +0.00 against the baseline" in text
-    assert "87.50 % smaller (8 times)." in text
+    text = told(*BASELINES, row("prune-90", 40.5, 2**17, file_bytes=None))
+    assert "The rival prune-90: 40.50 (one seed), +0.00 against the baseline; 87.50 % smaller (8 times)" in text
+
+
+# ---- resampled sentences
+
+
+def made_up_lines(seed: int, wrong: float) -> tuple[list[str], list[str]]:
+    """(hypotheses, references) of 60 sentences; a share of the words is wrong"""
+    rng = np.random.default_rng(seed)
+    words = np.array(["a", "dog", "cat", "runs", "sleeps", "with", "the", "ball", ".", ","])
+    references = [rng.choice(words, size=rng.integers(6, 15)) for _ in range(60)]
+    hypotheses = [np.where(rng.random(len(line)) < wrong, rng.choice(words), line) for line in references]
+    return [" ".join(line) for line in hypotheses], [" ".join(line) for line in references]
+
+
+def test_counts_sum_up_to_bleu() -> None:
+    for wrong in (0.1, 0.5):
+        hypotheses, references = made_up_lines(1, wrong)
+        hypotheses[0] = hypotheses[0][:3]
+        counts = sentence_counts(hypotheses, references)
+        expected = tokenized_bleu(hypotheses, references)
+        assert expected > 5
+        assert float(bleu_of(counts.sum(axis=0))) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_interval_holds_the_difference_and_knows_its_sign() -> None:
+    good, poor = (sentence_counts(*made_up_lines(2, wrong)) for wrong in (0.05, 0.4))
+    low, high = difference_interval([good], [poor])
+    assert 0 < low < float(bleu_of(good.sum(axis=0)) - bleu_of(poor.sum(axis=0))) < high
+    assert difference_interval([poor], [good]) == pytest.approx((-high, -low))
+    assert difference_interval([good], [good]) == (0, 0)
+    # Two runs of a side count as their mean.
+    middle = difference_interval([good, poor], [poor])
+    assert middle == pytest.approx((low / 2, high / 2))
+
+
+def test_intervals_stand_where_whole_translations_are(tmp_path: Path) -> None:
+    outputs = Outputs(tmp_path / "translation.json")
+    for label, wrong in (("baseline-1", 0.3), ("gumbel-4x4-1", 0.1)):
+        hypotheses, references = made_up_lines(3, wrong)
+        outputs.write(label, hypotheses)
+    outputs.write("reference", references)
+    rows = [BASELINES[0], row("gumbel-4x4", 41, 2000), row("additive-4x4", 41, 2000)]
+    text = told(*rows, resampling=Resampling(outputs))
+    assert "95 % of 1,000 resamplings" in text
+    assert "gumbel-4x4: 41.00 (one seed), +1.00 against the baseline [+" in text
+    assert "additive-4x4: 41.00 (one seed), +1.00 against the baseline;" in text
