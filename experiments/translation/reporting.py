@@ -122,17 +122,9 @@ def _table(rows: list[Row]) -> str:
         f"with the mean of the baseline's seeds. Seconds are of {_threads(rows)}, and of machines that had other work "
         "as well."
     )
-    heads = [group[0] for group in groups.values() if "head" in group[0]]
-    if heads:
-        taken = ", ".join(
-            f"{row['name']}: {mebibytes(row['head']['paper_bytes'])} MB, {row['head']['file_bytes']:,} bytes as a file"
-            for row in heads
-        )
-        width = READOUT * heads[0]["rows"][1] * FLOAT32
-        note += (
-            f" The softmax is dense, {mebibytes(width)} MB, but in rows that say `head`: its codes are learned from "
-            f"the baseline's softmax, and its codebooks train on from there ({taken})."
-        )
+    if any("head" in row for row in rows):
+        size = mebibytes(READOUT * rows[0]["rows"][1] * FLOAT32)
+        note += f" The softmax is dense, {size} MB, but in rows that say `head`."
     return f"{markdown_table(columns, lines)}\n\n{note}{_mixed(rows)}"
 
 
