@@ -121,22 +121,18 @@ class _Telling:
         return self.resampling.interval(self.rows.found[name], self.rows.found[reference])
 
     def _smallest(self) -> list[str]:
-        """The smallest scheme that, like all longer ones, is not below the baseline; chosen by the validation set, for
-        whoever chooses by the test set finds the luckiest."""
-        kept = None
+        """Which schemes are not below the baseline; by the validation set, for whoever chooses by the test set finds
+        the luckiest."""
         names = [name for name in self._names("additive") if not RowName.parse(name).each]
         if not names:
             return []
-        for name in names:
-            if self._validation(name) < self._validation("baseline"):
-                break
-            kept = name
-        rule = "not below the baseline on the validation set, nor is any longer one"
-        if kept is None:
-            return [f"Of lexicode's schemes ({len(names)} tried) none is {rule}."]
+        base = self._validation("baseline")
+        kept = [name for name in names if self._validation(name) >= base]
+        which = ", ".join(f"{name} ({self._validation(name):.2f})" for name in kept)
+        smallest = f" {kept[-1]} is the smallest." if len(kept) > 1 else ""
         return [
-            f"Of lexicode's schemes ({len(names)} tried) {kept} is the smallest that is {rule} (smoothed BLEU "
-            f"{self._validation(kept):.2f} against {self._validation('baseline'):.2f})."
+            f"Of lexicode's schemes ({len(names)} tried), on the validation set not below the baseline's smoothed BLEU "
+            f"of {base:.2f}: {which or 'none'}.{smallest}"
         ]
 
     def _validation(self, name: str) -> float:

@@ -62,7 +62,7 @@ def test_a_gain_over_the_baseline_is_not_taken_for_the_codes() -> None:
     assert "additive-4x4: 41.25 (one seed), +0.75 against the baseline and -0.25 against fixed;" in text
 
 
-def test_the_smallest_table_without_loss_is_chosen_on_validation() -> None:
+def test_schemes_without_loss_are_told_by_validation() -> None:
     rows = [
         row("additive-16x4", 40.0, 4000, validation=40.6),
         row("additive-8x4", 40.6, 3000, validation=40.5),
@@ -71,9 +71,10 @@ def test_the_smallest_table_without_loss_is_chosen_on_validation() -> None:
         row("additive-2x4-each", 40.9, 900, validation=41.9),
     ]
     text = told(*BASELINES, *rows)
-    assert "Of lexicode's schemes (4 tried) additive-8x4 is the smallest that is not below the baseline" in text
+    kept = "additive-16x4 (40.60), additive-8x4 (40.50), additive-2x4 (40.90). additive-2x4 is the smallest."
+    assert f"(4 tried), on the validation set not below the baseline's smoothed BLEU of 40.50: {kept}" in text
     assert text.index("additive-16x4") < text.index("additive-4x4") < text.index("additive-2x4:")
-    assert "Of lexicode's schemes (1 tried) none is not below the baseline" in told(*BASELINES, rows[2])
+    assert "smoothed BLEU of 40.50: none." in told(*BASELINES, rows[2])
 
 
 def test_both_learners_losses_where_both_have_the_scheme() -> None:
