@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import correlation
 
 from experiments.common.comparing import Comparison, pooled_spread
 from experiments.common.results import Row, mean_and_spread
@@ -14,6 +15,7 @@ from experiments.translation.rows import RowName
 FLOAT32 = 4
 # With fewer the standard deviation between seeds is itself a matter of luck.
 LEAST_DEGREES = 3
+LEAST_RUNS = 4
 PAPER_ITERATIONS = 200_000
 
 
@@ -71,12 +73,25 @@ class _Telling:
             lines.append(f"Too few rows have several seeds for a standard error. Those that have: {told}.")
         else:
             lines.append("All rows are of one seed: what another one would change is not known.")
+        lines += self._schedule()
         if any(self._interval(name, "baseline") for name in self.rows.found if name != "baseline"):
             lines.append(
                 f"In square brackets: between which bounds {COVERED} % of {SAMPLES:,} resamplings of the test's "
                 "sentences have the difference. What another seed would change is not in them."
             )
         return lines
+
+    def _schedule(self) -> list[str]:
+        """How far a run's end goes with its length, which the validation's ups and downs decide"""
+        runs = [row for group in self.rows.found.values() for row in group if row["kind"] != "prune"]
+        lengths, scores = [row["iterations"] for row in runs], [row["validation"] for row in runs]
+        if len(runs) < LEAST_RUNS or len(set(lengths)) == 1 or len(set(scores)) == 1:
+            return []
+        return [
+            f"The schedule has its luck too: {len(runs)} runs from fresh values end after {min(lengths):,} to "
+            f"{max(lengths):,} iterations, and the correlation of this with the validation score they reach is "
+            f"{correlation(lengths, scores):+.2f}."
+        ]
 
     def _control(self) -> list[str]:
         if "fixed" not in self.rows.found:

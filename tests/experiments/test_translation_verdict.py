@@ -20,7 +20,7 @@ def row(name: str, bleu: float, paper_bytes: int, **more: Any) -> dict[str, Any]
     kind = name.partition("-")[0]
     return {
         "name": name, "seed": 1, "kind": kind, "bleu": bleu, "validation": bleu, "rows": [100, 200], "loss": 0.5,
-        "learning_iterations": 200_000,
+        "learning_iterations": 200_000, "iterations": 9000,
         "paper_bytes": paper_bytes, "file_bytes": paper_bytes // 2, **more,
     }  # fmt: skip
 
@@ -54,6 +54,15 @@ def test_too_few_seeds_give_no_standard_error() -> None:
     assert "Too few rows have several seeds for a standard error. Those that have: baseline 40.00 and 41.00." in text
     assert "-1.00 against the baseline;" in text
     assert "All rows are of one seed" in told(BASELINES[0], row("gumbel-4x4", 39.5, 2**16))
+
+
+def test_the_schedules_luck_is_told() -> None:
+    runs = [row(f"additive-{M}x4", 40, M * 1000, iterations=M * 1000, validation=40 + M) for M in (2, 3, 4)]
+    text = told(BASELINES[0], *runs, row("prune-90", 40, 5000, iterations=10**6, file_bytes=None))
+    assert "4 runs from fresh values end after 2,000 to 9,000 iterations" in text
+    # Lengths 9, 2, 3, 4 and scores 40, 42, 43, 44: -11.5 / sqrt(29 * 8.75)
+    assert "is -0.72." in text
+    assert "The schedule" not in told(BASELINES[0], *runs[:2])
 
 
 def test_a_gain_over_the_baseline_is_not_taken_for_the_codes() -> None:
