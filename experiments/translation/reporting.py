@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from experiments.common.comparing import with_spread
+from experiments.common.comparing import Comparison, with_spread
 from experiments.common.plots import drawing, write_notes
 from experiments.common.results import Results, Row, mean_and_spread, write_whole
 from experiments.common.sizes import MEBIBYTE, code_bytes, mebibytes
@@ -38,14 +38,16 @@ def write_report(results: Results, dataset: DataSet) -> None:
     rows.sort(key=lambda row: (place.get(row["name"], len(place)), row["seed"]))
     stem = results.path.with_suffix("")
     quality, sizes = Path(f"{stem}-bleu.svg"), Path(f"{stem}-sizes.svg")
-    _draw_quality(rows, quality)
+    resampling = Resampling(Outputs(results.path))
+    _draw_quality(_named(rows), resampling, quality)
     _draw_sizes(dataset.units, sizes)
     parts = [
         f"# Translation with coded embeddings: {dataset.title}",
         _how(dataset, rows, results.path.name),
         _table(rows),
-        verdict(_named(rows), Resampling(Outputs(results.path))),
+        verdict(_named(rows), resampling),
         f"![BLEU against size]({quality.name})",
+        "Bars, where a row's whole translations are kept: the square brackets above.",
         "## The paper's figures",
         _paper_notes(dataset),
         _paper_table(),
@@ -148,25 +150,36 @@ def _mixed(rows: list[Row]) -> str:
     )
 
 
-def _draw_quality(rows: list[Row], path: Path) -> None:
+def _draw_quality(groups: dict[str, list[Row]], resampling: Resampling, path: Path) -> None:
+    beside = compared(groups)
     notes: list[tuple[float, float, str]] = []
     with drawing(path) as (axes,):
         for kind, label in KINDS.items():
-            groups = [group for group in _named(rows).values() if group[0]["kind"] == kind]
-            if not groups:
+            names = [name for name, group in groups.items() if group[0]["kind"] == kind]
+            if not names:
                 continue
-            sizes = [group[0]["paper_bytes"] / MEBIBYTE for group in groups]
-            means = [mean_and_spread([row["bleu"] for row in group])[0] for group in groups]
-            axes.plot(sizes, means, "o", label=label)
+            sizes = [groups[name][0]["paper_bytes"] / MEBIBYTE for name in names]
+            means = [beside.mean(name) for name in names]
+            color = axes.plot(sizes, means, "o", label=label)[0].get_color()
+            for name, size in zip(names, sizes, strict=True):
+                axes.vlines(size, *_bounds(beside, resampling, name), color=color, linewidth=0.8, alpha=0.6)
             if kind == "baseline":
                 axes.axhline(means[0], color="0.7", linewidth=0.8)
             notes += [
-                (size, mean, group[0]["name"].partition("-")[2])
-                for size, mean, group in zip(sizes, means, groups, strict=True)
+                (size, mean, name.partition("-")[2]) for size, mean, name in zip(sizes, means, names, strict=True)
             ]
         axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
         write_notes(axes, notes)
+
+
+def _bounds(beside: Comparison, resampling: Resampling, name: str) -> tuple[float, float]:
+    """Around the row's mean, as far as its difference from the baseline goes when sentences are drawn anew"""
+    base = beside.found.get("baseline")
+    bounds = None if base is None or name == "baseline" else resampling.interval(beside.found[name], base)
+    if bounds is None:
+        return beside.mean(name), beside.mean(name)
+    return beside.mean("baseline") + bounds[0], beside.mean("baseline") + bounds[1]
 
 
 # ---- the paper beside it
