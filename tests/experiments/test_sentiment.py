@@ -100,7 +100,7 @@ def test_differences_from_the_baseline_have_their_standard_error() -> None:
 def test_what_trains_is_compared_with_the_table_that_trains() -> None:
     rows = [accuracy("baseline", 1, 0.87), accuracy("baseline-tuned", 1, 0.89)]
     text = verdict([*rows, accuracy("additive-tuned-12x16", 1, 0.88), accuracy("additive-12x16", 1, 0.86)])
-    assert "additive-tuned-12x16: 88.00 % (one seed), +1.00 against the baseline, -1.00 against the baseline-t" in text
+    assert "additive-tuned-12x16: 88.00 % (one seed), +1.00 against the baseline, -1.00 against baseline-t" in text
     assert "additive-12x16: 86.00 % (one seed), -1.00 against the baseline; " in text
     assert "Of 1 rows with fixed codes, NPQ's among them, 1 are below their baseline." in text
 
