@@ -25,7 +25,7 @@ from experiments.translation.preparing import prepare
 from experiments.translation.recipe import Recipe
 from experiments.translation.reporting import write_report
 from experiments.translation.rows import CodeSettings, RowName
-from experiments.translation.training import TrainingSettings
+from experiments.translation.training import PRECISIONS, TrainingSettings
 from lexicode import LexicodeError
 
 QUICK_ROWS = ("baseline", "fixed", "additive-8x4", "gumbel-8x4", "prune-90", "uniform-2", "additive-8x4-head")
@@ -48,6 +48,10 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seeds", nargs="+", type=int, default=[1], metavar="N")
     parser.add_argument("--effort", default="balanced", help="of the additive learner")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="of the paper's network for one table")
+    parser.add_argument(
+        "--precision", choices=PRECISIONS, default=PRECISIONS[0],
+        help="of matrix products in training; bfloat16 is faster on processors that have instructions for it",
+    )  # fmt: skip
     return checked(parser, "translation", words)
 
 
@@ -68,6 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
     codes = CodeSettings(effort=arguments.effort, time_limit=arguments.time_limit)
     if arguments.quick:
         dataset, codes = quick(dataset), QUICK_CODES
+    dataset = replace(dataset, training=replace(dataset.training, precision=arguments.precision))
     # Names are checked before the corpus is read.
     names = [RowName.parse(row) for row in chosen(dataset.rows, arguments.rows)]
     label = "translation" if dataset.name == "multi30k" else f"translation-{dataset.name}"

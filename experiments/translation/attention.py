@@ -63,7 +63,7 @@ class _AttentiveLSTM(torch.autograd.Function):
     ) -> Tensor:
         (total, units), (B, S, width), T = feedback.shape, values.shape, len(batch_sizes)
         attention, queries = keys.new_zeros(T, B, S), keys.new_zeros(T, B, units)
-        gates, mixed = torch.empty_like(feedback_gates), keys.new_empty(total, width + units)
+        gates, mixed = torch.empty_like(feedback_gates), weight.new_empty(total, width + units)
         cells, hiddens = keys.new_empty(total + B, units), keys.new_empty(total + B, units)
         # Row i of a step has its state before at row i of the step before; the first state lies in front.
         cells[:B], hiddens[:B] = 0, state
@@ -74,7 +74,7 @@ class _AttentiveLSTM(torch.autograd.Function):
             torch.add(feedback[rows], hidden, out=queries[t, :b])
             context, attention[t, :b] = attend(queries[t, :b], keys[:b], values[:b], None if mask is None else mask[:b])
             mixed[rows, :width], mixed[rows, width:] = context, hidden
-            step = torch.addmm(feedback_gates[rows], mixed[rows], weight.T, out=gates[rows])
+            step = torch.add(feedback_gates[rows], mixed[rows] @ weight.T, out=gates[rows])
             step[:, : 2 * units].sigmoid_()
             step[:, 2 * units : 3 * units].tanh_()
             step[:, 3 * units :].sigmoid_()
@@ -111,7 +111,7 @@ class _AttentiveLSTM(torch.autograd.Function):
             step[:, units : 2 * units] = into_cell * cells[before : before + b] * forget * (1 - forget)
             step[:, 2 * units : 3 * units] = into_cell * inner * (1 - candidate * candidate)
             step[:, 3 * units :] = into_hidden * squashed * outer * (1 - outer)
-            into_mixed = step @ weight
+            into_mixed = (step.to(weight.dtype) @ weight).to(step.dtype)
             into_context = into_mixed[:, :width]
             grad_contexts[t, :b] = into_context
             into_weights = torch.bmm(values[:b], into_context.unsqueeze(2)).squeeze(2)
@@ -126,7 +126,8 @@ class _AttentiveLSTM(torch.autograd.Function):
         over_steps = (1, 2, 0)
         grad_keys = torch.bmm(grad_scores.permute(over_steps), queries.transpose(0, 1))
         grad_values = torch.bmm(attention.permute(over_steps), grad_contexts.transpose(0, 1))
-        return grad_feedback, grad_gates, None, grad_keys, grad_values, None, grad_hidden, grad_gates.T @ mixed
+        grad_weight = grad_gates.to(weight.dtype).T @ mixed
+        return grad_feedback, grad_gates, None, grad_keys, grad_values, None, grad_hidden, grad_weight
 
 
 def attentive_lstm(
@@ -139,6 +140,15 @@ def attentive_lstm(
     state: Tensor,
     weight: Tensor,
 ) -> Tensor:
-    """What `attentive_lstm_plain` computes, with its gradients written out."""
-    result: Tensor = _AttentiveLSTM.apply(feedback, feedback_gates, batch_sizes, keys, values, mask, state, weight)
+    """What `attentive_lstm_plain` computes, with its gradients written out.
+
+    Under autocast the products with the weight are in its precision; states and attention are in float32 always.
+    """
+    given = (feedback, feedback_gates, keys, values, state)
+    if torch.is_autocast_enabled("cpu"):
+        weight = weight.to(torch.get_autocast_dtype("cpu"))
+        given = tuple(each.float() for each in given)
+    feedback, feedback_gates, keys, values, state = given
+    with torch.autocast("cpu", enabled=False):
+        result: Tensor = _AttentiveLSTM.apply(feedback, feedback_gates, batch_sizes, keys, values, mask, state, weight)
     return result

@@ -92,6 +92,7 @@ class Recipe:
             "training_seconds": round(progress.seconds, 3),
             "seconds": round(layers.learning_seconds + progress.seconds + translating, 3),
             "threads": torch.get_num_threads(),
+            "precision": self.dataset.training.precision,
             "curve": progress.curve,
             "translations": lines[:SHOWN],
         }

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 
 from experiments.translation.batches import Batch, make_batch, shuffled_rows
 from experiments.translation.decoding import translate
+from experiments.translation.losses import summed_cross_entropy
 from experiments.translation.model import Translator
 from experiments.translation.preparing import Prepared
 from experiments.translation.pruning import Pruner
@@ -26,6 +26,7 @@ from experiments.translation.scoring import smoothed_bleu
 from lexicode import LearningError, SettingError
 
 Log = Callable[[str], None]
+PRECISIONS = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,8 @@ class TrainingSettings:
     """The paper's, but for what it leaves open (momentum, clip) and the interval, in iterations, which fits the data.
 
     The loss is summed over a sentence's pieces and averaged over the sentences of a batch. max_epochs ends a run that
-    still improves.
+    still improves. precision is that of the matrix products in training; all values are kept in float32, and
+    translations are made in it.
     """
 
     batch_size: int = 64
@@ -45,6 +47,7 @@ class TrainingSettings:
     patience: int = 3
     cuts: int = 3
     max_epochs: int = 100
+    precision: str = "float32"
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "validate_every", "validation_sentences", "patience", "cuts", "max_epochs"):
@@ -55,6 +58,8 @@ class TrainingSettings:
                 raise SettingError(f"{name}={getattr(self, name)} is not a number above zero")
         if not 0 < self.momentum < 1:
             raise SettingError(f"momentum={self.momentum} is not between 0 and 1")
+        if self.precision not in PRECISIONS:
+            raise SettingError(f"precision={self.precision!r} is none of {', '.join(PRECISIONS)}")
 
 
 @dataclass
@@ -140,8 +145,9 @@ class Training:
         """One step; the loss summed over the batch's pieces"""
         self.model.train()
         self.optimizer.zero_grad()
-        scores = self.model(batch.source, batch.lengths, batch.feedback, batch.batch_sizes)
-        loss = cross_entropy(scores, batch.target, reduction="sum")
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.settings.precision == "bfloat16"):
+            scores = self.model(batch.source, batch.lengths, batch.feedback, batch.batch_sizes)
+        loss = summed_cross_entropy(scores, batch.target)
         (loss / len(batch.lengths)).backward()
         nn.utils.clip_grad_norm_(self.trained.values(), self.settings.clip)
         self.optimizer.step()

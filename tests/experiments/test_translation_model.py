@@ -11,6 +11,7 @@ from torch import Tensor
 from experiments.translation.attention import attentive_lstm, attentive_lstm_plain
 from experiments.translation.batches import Sentence, make_batch, padded, shuffled_rows
 from experiments.translation.decoding import LENGTH_FACTOR, LENGTH_MARGIN, beam_search, translate
+from experiments.translation.losses import summed_cross_entropy, summed_cross_entropy_plain
 from experiments.translation.model import Translator, dense_embedding
 from experiments.translation.segmenting import END, PAD, START
 
@@ -209,3 +210,37 @@ def test_the_beams_choice_worked_out_by_hand(model: Translator) -> None:
     source = padded(sentences([3], seed=0))
     assert beam_search(model, *source, 5) == [[A] * 4]
     assert beam_search(model, *source, 1) == [[A] * (LENGTH_FACTOR * 3 + LENGTH_MARGIN)]
+
+
+def test_losses_in_one_pass_equal_torchs() -> None:
+    """More rows than a block has, and a score that is hopeless"""
+    scores = 3 * torch.randn(70, ROWS, generator=torch.Generator().manual_seed(1))
+    target = torch.arange(70) % ROWS
+    scores[5, 5] = -200
+    outcomes = []
+    for loss_of in (summed_cross_entropy, summed_cross_entropy_plain):
+        given = scores.clone().requires_grad_()
+        loss = loss_of(given, target)
+        outcomes.append([loss, *torch.autograd.grad(loss / 7, [given])])
+    for fast, slow in zip(*outcomes, strict=True):
+        torch.testing.assert_close(fast, slow)
+
+
+def test_gradients_in_bfloat16_point_where_those_in_float32_do() -> None:
+    torch.manual_seed(3)
+    model = Translator(dense_embedding(ROWS, 32), dense_embedding(ROWS, 32), ROWS, 32).eval()
+    batch = make_batch(sentences([6] * 8, seed=0), sentences([5, 7, 6, 8, 3, 5, 6, 7], seed=1))
+    found = []
+    for enabled in (False, True):
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            scores = model(batch.source, batch.lengths, batch.feedback, batch.batch_sizes)
+        loss = summed_cross_entropy(scores, batch.target)
+        found.append((scores.dtype, loss, torch.autograd.grad(loss, list(model.parameters()))))
+    (exact_type, exact_loss, exact), (rough_type, rough_loss, rough) = found
+    assert (exact_type, rough_type) == (torch.float32, torch.bfloat16)
+    assert {gradient.dtype for gradient in rough} == {torch.float32}
+    torch.testing.assert_close(rough_loss, exact_loss, rtol=0.01, atol=0)
+    # The bias of the keys moves all of a sentence's scores alike: its gradient is nothing but rounding.
+    whole = torch.cat([gradient.flatten() for gradient in exact]).norm()
+    for one, other in zip(rough, exact, strict=True):
+        assert (one - other).norm() < 0.05 * other.norm() + 1e-4 * whole

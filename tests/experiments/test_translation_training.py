@@ -172,6 +172,7 @@ def test_too_short_a_run_says_so(data: Prepared, tmp_path: Path) -> None:
         ("learning_rate", 0.0, r"learning_rate=0\.0 is not a number above zero"),
         ("clip", float("nan"), r"clip=nan is not a number above zero"),
         ("momentum", 1.0, r"momentum=1\.0 is not between 0 and 1"),
+        ("precision", "float16", r"precision='float16' is none of float32, bfloat16"),
     ],
 )
 def test_settings_check_themselves(name: str, value: float, message: str) -> None:
