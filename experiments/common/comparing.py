@@ -58,9 +58,14 @@ class Comparison:
             else f"{mean:.2f}{self.unit} (one seed)"
         )
 
+    def sides(self, name: str, reference: str) -> tuple[list[Row], list[Row]]:
+        """The rows whose means are compared"""
+        return self.found[name], self.found[reference]
+
     def gain(self, name: str, reference: str = "baseline") -> float:
         """The difference from the reference's mean"""
-        return self.mean(name) - self.mean(reference)
+        own, other = (mean_and_spread([self.value(row) for row in side])[0] for side in self.sides(name, reference))
+        return own - other
 
     def against(self, name: str, reference: str = "baseline") -> str:
         """The gain and, if a seed's spread is known, the standard error of it."""
@@ -71,4 +76,5 @@ class Comparison:
     def standard_error(self, name: str, reference: str = "baseline") -> float | None:
         if self.spread is None:
             return None
-        return float(self.spread * (1 / len(self.found[name]) + 1 / len(self.found[reference])) ** 0.5)
+        own, other = self.sides(name, reference)
+        return float(self.spread * (1 / len(own) + 1 / len(other)) ** 0.5)

@@ -21,11 +21,12 @@ import torch
 from experiments.common.command import checked, log, recipe_parser
 from experiments.common.results import Results
 from experiments.translation.datasets import DATASETS, DataSet
+from experiments.translation.precision import PRECISIONS, check_precision
 from experiments.translation.preparing import prepare
 from experiments.translation.recipe import Recipe
 from experiments.translation.reporting import write_report
 from experiments.translation.rows import CodeSettings, RowName
-from experiments.translation.training import PRECISIONS, TrainingSettings
+from experiments.translation.training import TrainingSettings
 from lexicode import LexicodeError
 
 QUICK_ROWS = ("baseline", "fixed", "additive-8x4", "gumbel-8x4", "prune-90", "uniform-2", "additive-8x4-head")
@@ -80,6 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.report_only:
         write_report(results, dataset)
         return
+    check_precision(arguments.precision)
     torch.set_num_threads(arguments.threads)
     torch.set_flush_denormal(True)
     # Each data set has a baseline of its own.

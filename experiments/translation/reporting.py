@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from experiments.common.comparing import Comparison, with_spread
+from experiments.common.comparing import with_spread
 from experiments.common.plots import drawing, write_notes
 from experiments.common.results import Results, Row, mean_and_spread, write_whole
 from experiments.common.sizes import MEBIBYTE, code_bytes, mebibytes
 from experiments.common.tables import markdown_table
+from experiments.translation.comparing import SeedComparison, compared
 from experiments.translation.datasets import DATASETS, DataSet
 from experiments.translation.model import READOUT
 from experiments.translation.outputs import Outputs
+from experiments.translation.precision import PRECISIONS
 from experiments.translation.resampling import Resampling
 from experiments.translation.rows import RowName
-from experiments.translation.verdict import FLOAT32, compared, verdict
+from experiments.translation.verdict import FLOAT32, verdict
 from lexicode import CodeScheme
 
 # Rows of a table for which sizes are worked out: ours, the paper's two, and a large vocabulary's.
@@ -106,7 +108,8 @@ def _table(rows: list[Row]) -> str:
         first = group[0]
         gain = None if name == "baseline" or "baseline" not in groups else beside.gain(name)
         lines.append([
-            name, len(group), f"{first['vectors']:,}", first["code_bits"], mebibytes(first["code_bytes"]),
+            name, ", ".join(str(row["seed"]) for row in group), f"{first['vectors']:,}", first["code_bits"],
+            mebibytes(first["code_bytes"]),
             mebibytes(first["paper_bytes"]), None if dense is None else f"{first['paper_bytes'] / dense:.1%}",
             f"{first['file_bytes'] or first['stored_bytes'] or first['paper_bytes']:,}",
             None if first["loss"] is None else f"{first['loss']:.4f}", with_spread(beside.values(name), digits=2),
@@ -121,8 +124,8 @@ def _table(rows: list[Row]) -> str:
         "with float16 codebooks (dense tables: float32 as they are; uniform ones: their bits, packed; pruned ones: "
         "scipy's compressed csc_matrix). One set of codebooks serves both languages, as the paper's sizes have it, but "
         "in rows that say `each`. Loss is the mean squared distance a row to the baseline's tables. BLEU is compared "
-        f"with the mean of the baseline's seeds. Seconds are of {_threads(rows)}, and of machines that had other work "
-        "as well."
+        f"with the baseline's of the same seeds{_precisions(rows)}. Seconds are of {_threads(rows)}, and of machines "
+        "that had other work as well."
     )
     if any("head" in row for row in rows):
         size = mebibytes(READOUT * rows[0]["rows"][1] * FLOAT32)
@@ -133,6 +136,21 @@ def _table(rows: list[Row]) -> str:
 def _threads(rows: list[Row]) -> str:
     counts = sorted({row["threads"] for row in rows})
     return " or ".join("one thread" if count == 1 else f"{count} threads" for count in counts)
+
+
+def _precisions(rows: list[Row]) -> str:
+    """What the products were made in where it is not float32; rows older than the choice are of float32"""
+    others = {precision_of(row) for row in rows} - {PRECISIONS[0]}
+    told = [(name, sorted({row["seed"] for row in rows if precision_of(row) == name})) for name in sorted(others)]
+    return "".join(
+        f"; seed{'s' if len(seeds) > 1 else ''} {' and '.join(map(str, seeds))} trained with products in {name}"
+        for name, seeds in told
+    )
+
+
+def precision_of(row: Row) -> str:
+    precision: str = row.get("precision", PRECISIONS[0])
+    return precision
 
 
 def _mixed(rows: list[Row]) -> str:
@@ -173,13 +191,15 @@ def _draw_quality(groups: dict[str, list[Row]], resampling: Resampling, path: Pa
         write_notes(axes, notes)
 
 
-def _bounds(beside: Comparison, resampling: Resampling, name: str) -> tuple[float, float]:
+def _bounds(beside: SeedComparison, resampling: Resampling, name: str) -> tuple[float, float]:
     """Around the row's mean, as far as its difference from the baseline goes when sentences are drawn anew"""
-    base = beside.found.get("baseline")
-    bounds = None if base is None or name == "baseline" else resampling.interval(beside.found[name], base)
+    mean, bounds = beside.mean(name), None
+    if name != "baseline" and beside.comparable(name, "baseline"):
+        bounds = resampling.interval(*beside.sides(name, "baseline"))
     if bounds is None:
-        return beside.mean(name), beside.mean(name)
-    return beside.mean("baseline") + bounds[0], beside.mean("baseline") + bounds[1]
+        return mean, mean
+    without = mean - beside.gain(name)
+    return without + bounds[0], without + bounds[1]
 
 
 # ---- the paper beside it
@@ -253,18 +273,21 @@ def _draw_sizes(units: int, path: Path) -> None:
 
 
 def _translations(rows: list[Row]) -> list[str]:
-    """The first test sentences as each row translates them, of the baseline's first seed."""
+    """The first test sentences as each row's first seed translates them."""
     baseline = next((row for row in rows if row["kind"] == "baseline"), None)
     if baseline is None:
         return []
-    seed = baseline["seed"]
-    shown = [row for row in rows if row["seed"] == seed]
+    shown = [group[0] for group in _named(rows).values()]
     parts = ["## Translations side by side"]
     for place, (source, reference) in enumerate(zip(baseline["sources"], baseline["references"], strict=True)):
         lines = [("source", source), ("reference", reference)]
-        lines += [(row["name"], row["translations"][place]) for row in shown]
+        lines += [(_label(row, baseline["seed"]), row["translations"][place]) for row in shown]
         parts.append(markdown_table(["", f"{place + 1}"], [[name, _cell(text)] for name, text in lines], left=2))
     return parts
+
+
+def _label(row: Row, usual: int) -> str:
+    return str(row["name"]) if row["seed"] == usual else f"{row['name']}, seed {row['seed']}"
 
 
 def _cell(text: str) -> str:

@@ -20,13 +20,13 @@ from experiments.translation.batches import Batch, make_batch, shuffled_rows
 from experiments.translation.decoding import translate
 from experiments.translation.losses import summed_cross_entropy
 from experiments.translation.model import Translator
+from experiments.translation.precision import PRECISIONS
 from experiments.translation.preparing import Prepared
 from experiments.translation.pruning import Pruner
 from experiments.translation.scoring import smoothed_bleu
 from lexicode import LearningError, SettingError
 
 Log = Callable[[str], None]
-PRECISIONS = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,24 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import correlation
 
-from experiments.common.comparing import Comparison, pooled_spread
 from experiments.common.results import Row, mean_and_spread
 from experiments.common.sizes import mebibytes, smaller
+from experiments.translation.comparing import SeedComparison, compared
 from experiments.translation.model import READOUT
 from experiments.translation.resampling import COVERED, SAMPLES, Resampling
 from experiments.translation.rows import RowName
 
 FLOAT32 = 4
-# With fewer the standard deviation between seeds is itself a matter of luck.
-LEAST_DEGREES = 3
 LEAST_RUNS = 4
 PAPER_ITERATIONS = 200_000
-
-
-def compared(groups: dict[str, list[Row]]) -> Comparison:
-    """name -> its rows of all seeds; BLEU is compared"""
-    spread = pooled_spread(([row["bleu"] for row in group] for group in groups.values()), least_degrees=LEAST_DEGREES)
-    return Comparison(found=groups, value=lambda row: float(row["bleu"]), spread=spread)
 
 
 def verdict(groups: dict[str, list[Row]], resampling: Resampling) -> str:
@@ -36,7 +28,7 @@ def verdict(groups: dict[str, list[Row]], resampling: Resampling) -> str:
 
 @dataclass(frozen=True)
 class _Telling:
-    rows: Comparison
+    rows: SeedComparison
     resampling: Resampling
 
     def sentences(self) -> list[str]:
@@ -124,7 +116,7 @@ class _Telling:
 
     def _against_both(self, name: str) -> str:
         beside = self._beside(name, "baseline")
-        if "fixed" in self.rows.found and self.rows.found[name][0]["kind"] != "prune":
+        if self.rows.comparable(name, "fixed") and self.rows.found[name][0]["kind"] != "prune":
             beside += f" and {self._beside(name, 'fixed')}"
         return beside
 
@@ -133,7 +125,7 @@ class _Telling:
         return told if bounds is None else f"{told} [{bounds[0]:+.2f}, {bounds[1]:+.2f}]"
 
     def _interval(self, name: str, reference: str) -> tuple[float, float] | None:
-        return self.resampling.interval(self.rows.found[name], self.rows.found[reference])
+        return self.resampling.interval(*self.rows.sides(name, reference))
 
     def _smallest(self) -> list[str]:
         """Which schemes are not below the baseline; by the validation set, for whoever chooses by the test set finds
@@ -141,17 +133,21 @@ class _Telling:
         names = [name for name in self._names("additive") if not RowName.parse(name).each]
         if not names:
             return []
-        base = self._validation("baseline")
-        kept = [name for name in names if self._validation(name) >= base]
-        which = ", ".join(f"{name} ({self._validation(name):.2f})" for name in kept)
-        smallest = f" {kept[-1]} is the smallest." if len(kept) > 1 else ""
+        told = {name: self._validations(name) for name in names}
+        kept = {name: (own, base) for name, (own, base) in told.items() if own >= base}
+        which = ", ".join(f"{name} ({own:.2f}, baseline {base:.2f})" for name, (own, base) in kept.items())
+        smallest = f" {list(kept)[-1]} is the smallest." if len(kept) > 1 else ""
         return [
-            f"Of lexicode's schemes ({len(names)} tried), on the validation set not below the baseline's smoothed BLEU "
-            f"of {base:.2f}: {which or 'none'}.{smallest}"
+            f"Of lexicode's schemes ({len(names)} tried), on the validation set not below the smoothed BLEU of the "
+            f"baseline's same seeds: {which or 'none'}.{smallest}"
         ]
 
-    def _validation(self, name: str) -> float:
-        return mean_and_spread([row["validation"] for row in self.rows.found[name]])[0]
+    def _validations(self, name: str) -> tuple[float, float]:
+        """The row's and the baseline's"""
+        own, base = (
+            mean_and_spread([row["validation"] for row in side])[0] for side in self.rows.sides(name, "baseline")
+        )
+        return own, base
 
     def _losses(self) -> list[str]:
         """Both learners' distance to the baseline's tables, where both coded them alike"""
@@ -172,7 +168,7 @@ class _Telling:
                 continue
             head, dense = group[0]["head"], READOUT * group[0]["rows"][1] * FLOAT32
             beside = self._beside(name, "baseline")
-            if (plain := name.removesuffix("-head")) in self.rows.found:
+            if self.rows.comparable(name, plain := name.removesuffix("-head")):
                 beside += f" and {self._beside(name, plain)}"
             lines.append(
                 f"With the softmax coded too, {name}: {self.rows.figures(name)}, {beside}; the softmax's "

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from experiments.common.claims import claimed
+from experiments.translation import precision
 from experiments.translation.__main__ import QUICK_ROWS, main
 from experiments.translation.outputs import Outputs
 from experiments.translation.rows import CodeSettings, RowName, as_in_file, coded_layers, uniform_layers
@@ -134,6 +135,29 @@ def test_a_baseline_that_was_trained_elsewhere_is_told(finished: Path, tmp_path:
     (tmp_path / "translation.json").write_text(json.dumps({"rows": rows}), encoding="utf-8")
     main(["--report-only", "--results", str(tmp_path)])
     assert f"(name and seed): {QUICK_ROWS[2]} (1)." in (tmp_path / "translation.md").read_text(encoding="utf-8")
+
+
+def test_seeds_and_precisions_are_told(finished: Path, tmp_path: Path) -> None:
+    rows = json.loads((finished / "results/translation.json").read_text(encoding="utf-8"))["rows"]
+    assert {row["precision"] for row in rows} == {"float32"}
+    again = {"seed": 2, "precision": "bfloat16"}
+    # Rows from before there was a choice say nothing of it.
+    del rows[1]["precision"]
+    rows += [{**rows[0], **again}, {**rows[1], **again, "name": "uniform-3"}]
+    (tmp_path / "translation.json").write_text(json.dumps({"rows": rows}), encoding="utf-8")
+    main(["--report-only", "--results", str(tmp_path)])
+    text = (tmp_path / "translation.md").read_text(encoding="utf-8")
+    assert "\n| baseline | 1, 2 |" in text
+    assert "of the same seeds; seed 2 trained with products in bfloat16. Seconds" in text
+    assert text.count("\n| uniform-3, seed 2 | ") == 10
+    assert text.count("\n| fixed | ") == 11
+
+
+def test_a_processor_that_dies_of_bfloat16_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precision, "TRIAL", "import os; os.abort()")
+    precision.check_precision("float32")
+    with pytest.raises(SettingError, match=r"products in bfloat16 fail on this machine \(exit -6\); take --precision"):
+        precision.check_precision("bfloat16")
 
 
 # ---- what stands in the tables' place

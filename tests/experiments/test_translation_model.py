@@ -13,7 +13,9 @@ from experiments.translation.batches import Sentence, make_batch, padded, shuffl
 from experiments.translation.decoding import LENGTH_FACTOR, LENGTH_MARGIN, beam_search, translate
 from experiments.translation.losses import summed_cross_entropy, summed_cross_entropy_plain
 from experiments.translation.model import Translator, dense_embedding
+from experiments.translation.precision import check_precision
 from experiments.translation.segmenting import END, PAD, START
+from lexicode import SettingError
 
 ROWS, UNITS = 30, 6
 
@@ -227,6 +229,10 @@ def test_losses_in_one_pass_equal_torchs() -> None:
 
 
 def test_gradients_in_bfloat16_point_where_those_in_float32_do() -> None:
+    try:
+        check_precision("bfloat16")
+    except SettingError as error:
+        pytest.skip(str(error))
     torch.manual_seed(3)
     model = Translator(dense_embedding(ROWS, 32), dense_embedding(ROWS, 32), ROWS, 32).eval()
     batch = make_batch(sentences([6] * 8, seed=0), sentences([5, 7, 6, 8, 3, 5, 6, 7], seed=1))

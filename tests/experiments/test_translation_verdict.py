@@ -32,7 +32,7 @@ def told(*rows: dict[str, Any], resampling: Resampling = NO_OUTPUTS) -> str:
     return verdict(found, resampling)
 
 
-BASELINES = [row("baseline", 40.0, 2**20), row("baseline", 41.0, 2**20)]
+BASELINES = [row("baseline", 40.0, 2**20), row("baseline", 41.0, 2**20, seed=2)]
 
 
 def test_nothing_is_said_before_there_is_a_baseline() -> None:
@@ -40,19 +40,20 @@ def test_nothing_is_said_before_there_is_a_baseline() -> None:
 
 
 def test_differences_come_with_the_standard_error_of_their_seeds() -> None:
-    several = [row(name, bleu, 2**16) for name in ("gumbel-4x4", "additive-4x4") for bleu in (39.0, 40.0)]
+    several = [row(name, 38.0 + seed, 2**16, seed=seed) for name in ("gumbel-4x4", "additive-4x4") for seed in (1, 2)]
     text = told(*BASELINES, *several, row("additive-8x4", 39.5, 2**17))
     assert "The baseline reaches 40.50 ± 0.71 (2 seeds) with 1.00 MB." in text
     assert "by the 3 rows of several seeds, is 0.71;" in text
-    # 0.7071 * sqrt(1 / 2 + 1)
-    assert "additive-8x4: 39.50 (one seed), -1.00 against the baseline (standard error 0.87)" in text
+    # 0.7071 * sqrt(1 / 2 + 1 / 2), and with one seed of each 0.7071 * sqrt(1 + 1)
+    assert "additive-4x4: 39.50 ± 0.71 (2 seeds), -1.00 against the baseline (standard error 0.71)" in text
+    assert "additive-8x4: 39.50 (one seed), -0.50 against the baseline (standard error 1.00)" in text
     assert "93.75 % smaller (16 times) by the paper's count, 93.75 % smaller (16 times) as a file of 32,768" in text
 
 
 def test_too_few_seeds_give_no_standard_error() -> None:
     text = told(*BASELINES, row("gumbel-4x4", 39.5, 2**16))
     assert "Too few rows have several seeds for a standard error. Those that have: baseline 40.00 and 41.00." in text
-    assert "-1.00 against the baseline;" in text
+    assert "-0.50 against the baseline;" in text
     assert "All rows are of one seed" in told(BASELINES[0], row("gumbel-4x4", 39.5, 2**16))
 
 
@@ -67,23 +68,33 @@ def test_the_schedules_luck_is_told() -> None:
 
 def test_a_gain_over_the_baseline_is_not_taken_for_the_codes() -> None:
     text = told(*BASELINES, row("fixed", 41.5, 2**20), row("additive-4x4", 41.25, 2**16))
-    assert "41.50 (one seed): +1.00 against the baseline." in text
-    assert "additive-4x4: 41.25 (one seed), +0.75 against the baseline and -0.25 against fixed;" in text
+    assert "41.50 (one seed): +1.50 against the baseline." in text
+    assert "additive-4x4: 41.25 (one seed), +1.25 against the baseline and -0.25 against fixed;" in text
+
+
+def test_only_equal_seeds_are_compared() -> None:
+    text = told(*BASELINES, row("fixed", 41.5, 2**20), row("additive-4x4", 41.25, 2**16, seed=2))
+    assert "additive-4x4: 41.25 (one seed), +0.25 against the baseline;" in text
+    assert "baseline's same seeds: additive-4x4 (41.25, baseline 41.00)." in text
 
 
 def test_schemes_without_loss_are_told_by_validation() -> None:
     rows = [
         row("additive-16x4", 40.0, 4000, validation=40.6),
-        row("additive-8x4", 40.6, 3000, validation=40.5),
-        row("additive-4x4", 40.9, 2000, validation=40.4),
+        row("additive-8x4", 40.6, 3000, validation=40.0),
+        row("additive-4x4", 40.9, 2000, validation=39.9),
         row("additive-2x4", 40.9, 1000, validation=40.9),
         row("additive-2x4-each", 40.9, 900, validation=41.9),
     ]
     text = told(*BASELINES, *rows)
-    kept = "additive-16x4 (40.60), additive-8x4 (40.50), additive-2x4 (40.90). additive-2x4 is the smallest."
-    assert f"(4 tried), on the validation set not below the baseline's smoothed BLEU of 40.50: {kept}" in text
+    kept = ", ".join(
+        f"additive-{scheme} ({score}, baseline 40.00)"
+        for scheme, score in (("16x4", "40.60"), ("8x4", "40.00"), ("2x4", "40.90"))
+    )
+    assert f"(4 tried), on the validation set not below the smoothed BLEU of the baseline's same seeds: {kept}." in text
+    assert ". additive-2x4 is the smallest." in text
     assert text.index("additive-16x4") < text.index("additive-4x4") < text.index("additive-2x4:")
-    assert "smoothed BLEU of 40.50: none." in told(*BASELINES, rows[2])
+    assert "baseline's same seeds: none." in told(*BASELINES, rows[2])
 
 
 def test_both_learners_losses_where_both_have_the_scheme() -> None:
@@ -110,7 +121,7 @@ def test_a_coded_softmax_is_told_apart() -> None:
 
 def test_rivals_have_no_file_of_their_own() -> None:
     text = told(*BASELINES, row("prune-90", 40.5, 2**17, file_bytes=None))
-    assert "The rival prune-90: 40.50 (one seed), +0.00 against the baseline; 87.50 % smaller (8 times)" in text
+    assert "The rival prune-90: 40.50 (one seed), +0.50 against the baseline; 87.50 % smaller (8 times)" in text
 
 
 # ---- resampled sentences
