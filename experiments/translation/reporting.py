@@ -10,7 +10,7 @@ from experiments.common.plots import drawing, write_notes
 from experiments.common.results import Results, Row, mean_and_spread, write_whole
 from experiments.common.sizes import MEBIBYTE, code_bytes, mebibytes
 from experiments.common.tables import markdown_table
-from experiments.translation.comparing import SeedComparison, compared
+from experiments.translation.comparing import compared
 from experiments.translation.datasets import DATASETS, DataSet
 from experiments.translation.model import READOUT
 from experiments.translation.outputs import Outputs
@@ -106,7 +106,7 @@ def _table(rows: list[Row]) -> str:
     lines = []
     for name, group in groups.items():
         first = group[0]
-        gain = None if name == "baseline" or "baseline" not in groups else beside.gain(name)
+        gain = beside.gain(name) if name != "baseline" and beside.comparable(name, "baseline") else None
         lines.append([
             name, ", ".join(str(row["seed"]) for row in group), f"{first['vectors']:,}", first["code_bits"],
             mebibytes(first["code_bytes"]),
@@ -140,15 +140,15 @@ def _threads(rows: list[Row]) -> str:
 
 def _precisions(rows: list[Row]) -> str:
     """What the products were made in where it is not float32; rows older than the choice are of float32"""
-    others = {precision_of(row) for row in rows} - {PRECISIONS[0]}
-    told = [(name, sorted({row["seed"] for row in rows if precision_of(row) == name})) for name in sorted(others)]
+    others = {_precision_of(row) for row in rows} - {PRECISIONS[0]}
+    told = [(name, sorted({row["seed"] for row in rows if _precision_of(row) == name})) for name in sorted(others)]
     return "".join(
-        f"; seed{'s' if len(seeds) > 1 else ''} {' and '.join(map(str, seeds))} trained with products in {name}"
+        f"; seed {' and '.join(map(str, seeds))} trained with products in {name} (`--precision {name}`)"
         for name, seeds in told
     )
 
 
-def precision_of(row: Row) -> str:
+def _precision_of(row: Row) -> str:
     precision: str = row.get("precision", PRECISIONS[0])
     return precision
 
@@ -173,33 +173,26 @@ def _draw_quality(groups: dict[str, list[Row]], resampling: Resampling, path: Pa
     notes: list[tuple[float, float, str]] = []
     with drawing(path) as (axes,):
         for kind, label in KINDS.items():
-            names = [name for name, group in groups.items() if group[0]["kind"] == kind]
+            names = [
+                name
+                for name, group in groups.items()
+                if group[0]["kind"] == kind and beside.comparable(name, "baseline")
+            ]
             if not names:
                 continue
             sizes = [groups[name][0]["paper_bytes"] / MEBIBYTE for name in names]
-            means = [beside.mean(name) for name in names]
-            color = axes.plot(sizes, means, "o", label=label)[0].get_color()
+            gains = [beside.gain(name) for name in names]
+            color = axes.plot(sizes, gains, "o", label=label)[0].get_color()
             for name, size in zip(names, sizes, strict=True):
-                axes.vlines(size, *_bounds(beside, resampling, name), color=color, linewidth=0.8, alpha=0.6)
-            if kind == "baseline":
-                axes.axhline(means[0], color="0.7", linewidth=0.8)
+                if (bounds := resampling.interval(*beside.sides(name, "baseline"))) is not None:
+                    axes.vlines(size, *bounds, color=color, linewidth=0.8, alpha=0.6)
             notes += [
-                (size, mean, name.partition("-")[2]) for size, mean, name in zip(sizes, means, names, strict=True)
+                (size, gain, name.partition("-")[2]) for size, gain, name in zip(sizes, gains, names, strict=True)
             ]
-        axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU")
+        axes.axhline(0, color="0.7", linewidth=0.8, zorder=0)
+        axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU against the baseline")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
         write_notes(axes, notes)
-
-
-def _bounds(beside: SeedComparison, resampling: Resampling, name: str) -> tuple[float, float]:
-    """Around the row's mean, as far as its difference from the baseline goes when sentences are drawn anew"""
-    mean, bounds = beside.mean(name), None
-    if name != "baseline" and beside.comparable(name, "baseline"):
-        bounds = resampling.interval(*beside.sides(name, "baseline"))
-    if bounds is None:
-        return mean, mean
-    without = mean - beside.gain(name)
-    return without + bounds[0], without + bounds[1]
 
 
 # ---- the paper beside it

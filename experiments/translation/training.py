@@ -34,8 +34,8 @@ class TrainingSettings:
     """The paper's, but for what it leaves open (momentum, clip) and the interval, in iterations, which fits the data.
 
     The loss is summed over a sentence's pieces and averaged over the sentences of a batch. max_epochs ends a run that
-    still improves. precision is that of the matrix products in training; all values are kept in float32, and
-    translations are made in it.
+    still improves. precision is that of the matrix products in training, and of what comes out of them;
+    parameters and momenta are kept in float32, and translations are made in it.
     """
 
     batch_size: int = 64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import correlation
 
 from experiments.common.results import Row, mean_and_spread
 from experiments.common.sizes import mebibytes, smaller
@@ -13,16 +12,17 @@ from experiments.translation.resampling import COVERED, SAMPLES, Resampling
 from experiments.translation.rows import RowName
 
 FLOAT32 = 4
-LEAST_RUNS = 4
 PAPER_ITERATIONS = 200_000
 
 
 def verdict(groups: dict[str, list[Row]], resampling: Resampling) -> str:
     """The baseline and what its tables are worth when fixed, the paper's claim, the same by lexicode and the smallest
-    without loss, the rivals, the coded softmax; nothing before there is a baseline."""
-    if "baseline" not in groups:
+    without loss, the rivals, the coded softmax; nothing of rows whose seed has no baseline."""
+    seeds = {row["seed"] for row in groups.get("baseline", ())}
+    if not seeds:
         return ""
-    sentences = _Telling(compared(groups), resampling).sentences()
+    kept = {name: [row for row in group if row["seed"] in seeds] for name, group in groups.items()}
+    sentences = _Telling(compared({name: group for name, group in kept.items() if group}), resampling).sentences()
     return "\n".join(["## What it shows", "", *(f"- {sentence}" for sentence in sentences)])
 
 
@@ -74,15 +74,14 @@ class _Telling:
         return lines
 
     def _schedule(self) -> list[str]:
-        """How far a run's end goes with its length, which the validation's ups and downs decide"""
+        """A run's length, which the validation's ups and downs decide"""
         runs = [row for group in self.rows.found.values() for row in group if row["kind"] != "prune"]
-        lengths, scores = [row["iterations"] for row in runs], [row["validation"] for row in runs]
-        if len(runs) < LEAST_RUNS or len(set(lengths)) == 1 or len(set(scores)) == 1:
+        lengths = [row["iterations"] for row in runs if "head" not in row]
+        if len(set(lengths)) == 1:
             return []
         return [
-            f"The schedule has its luck too: {len(runs)} runs from fresh values end after {min(lengths):,} to "
-            f"{max(lengths):,} iterations, and the correlation of this with the validation score they reach is "
-            f"{correlation(lengths, scores):+.2f}."
+            f"The schedule has its luck too: {len(lengths)} runs from fresh values end after {min(lengths):,} to "
+            f"{max(lengths):,} iterations, as the ups and downs of their validation scores have it."
         ]
 
     def _control(self) -> list[str]:
@@ -91,7 +90,8 @@ class _Telling:
         return [
             f"The baseline's own tables, fixed while the rest trains again from fresh values, "
             f"{self.rows.figures('fixed')}: {self._beside('fixed', 'baseline')}. Coded and uniform rows are trained in "
-            "this very way, so what they gain or lose by their size is their difference from fixed."
+            "this very way, so what they gain or lose by their size is their difference from fixed of the same seed; "
+            "where there is none, part of what they gain over the baseline is not theirs."
         ]
 
     def _names(self, *kinds: str) -> list[str]:
@@ -150,15 +150,22 @@ class _Telling:
         return own, base
 
     def _losses(self) -> list[str]:
-        """Both learners' distance to the baseline's tables, where both coded them alike"""
-        told = []
-        for network in self._names("gumbel"):
-            own = network.replace("gumbel", "additive")
-            if own not in self.rows.found:
+        """Both learners, where both coded the same tables alike: the distance to these, and BLEU"""
+        pairs = [(name.replace("gumbel", "additive"), name) for name in self._names("gumbel")]
+        losses, scores = [], []
+        for own, network in pairs:
+            if own not in self.rows.found or not self.rows.comparable(own, network):
                 continue
-            change = self.rows.found[own][0]["loss"] / self.rows.found[network][0]["loss"] - 1
-            told.append(f"{100 * abs(change):.0f} % {'lower' if change < 0 else 'higher'} at {own.partition('-')[2]}")
-        return [f"Lexicode's loss a row is, beside the network's, {' and '.join(told)}."] if told else []
+            ours, theirs = (mean_and_spread([row["loss"] for row in side])[0] for side in self.rows.sides(own, network))
+            change = ours / theirs - 1
+            scheme = own.partition("-")[2]
+            losses.append(f"{100 * abs(change):.0f} % {'lower' if change < 0 else 'higher'} at {scheme}")
+            scores.append(f"at {scheme} {self._beside(own, network)}")
+        if not losses:
+            return []
+        return [
+            f"Lexicode's loss a row is, beside the network's, {' and '.join(losses)}. Its BLEU is {'; '.join(scores)}."
+        ]
 
     def _heads(self) -> list[str]:
         """Past the paper: the softmax's table coded as well"""

@@ -148,7 +148,7 @@ def test_seeds_and_precisions_are_told(finished: Path, tmp_path: Path) -> None:
     main(["--report-only", "--results", str(tmp_path)])
     text = (tmp_path / "translation.md").read_text(encoding="utf-8")
     assert "\n| baseline | 1, 2 |" in text
-    assert "of the same seeds; seed 2 trained with products in bfloat16. Seconds" in text
+    assert "of the same seeds; seed 2 trained with products in bfloat16 (`--precision bfloat16`). Seconds" in text
     assert text.count("\n| uniform-3, seed 2 | ") == 10
     assert text.count("\n| fixed | ") == 11
 

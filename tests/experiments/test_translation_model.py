@@ -214,9 +214,14 @@ def test_the_beams_choice_worked_out_by_hand(model: Translator) -> None:
     assert beam_search(model, *source, 1) == [[A] * (LENGTH_FACTOR * 3 + LENGTH_MARGIN)]
 
 
-def test_losses_in_one_pass_equal_torchs() -> None:
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_losses_in_one_pass_equal_torchs(precision: torch.dtype, transposed: bool) -> None:
     """More rows than a block has, and a score that is hopeless"""
-    scores = 3 * torch.randn(70, ROWS, generator=torch.Generator().manual_seed(1))
+    scores = (3 * torch.randn(70, ROWS, generator=torch.Generator().manual_seed(1))).to(precision)
+    if transposed:
+        # As a coded softmax has them
+        scores = scores.T.contiguous().T
     target = torch.arange(70) % ROWS
     scores[5, 5] = -200
     outcomes = []
@@ -228,14 +233,15 @@ def test_losses_in_one_pass_equal_torchs() -> None:
         torch.testing.assert_close(fast, slow)
 
 
-def test_gradients_in_bfloat16_point_where_those_in_float32_do() -> None:
+@pytest.mark.parametrize("lengths", [[6] * 8, [6, 5, 6, 4, 6, 6, 5, 6]], ids=["equal", "padded"])
+def test_gradients_in_bfloat16_point_where_those_in_float32_do(lengths: list[int]) -> None:
     try:
         check_precision("bfloat16")
     except SettingError as error:
         pytest.skip(str(error))
     torch.manual_seed(3)
     model = Translator(dense_embedding(ROWS, 32), dense_embedding(ROWS, 32), ROWS, 32).eval()
-    batch = make_batch(sentences([6] * 8, seed=0), sentences([5, 7, 6, 8, 3, 5, 6, 7], seed=1))
+    batch = make_batch(sentences(lengths, seed=0), sentences([5, 7, 6, 8, 3, 5, 6, 7], seed=1))
     found = []
     for enabled in (False, True):
         with torch.autocast("cpu", torch.bfloat16, enabled=enabled):

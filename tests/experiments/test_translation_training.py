@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -175,6 +176,6 @@ def test_too_short_a_run_says_so(data: Prepared, tmp_path: Path) -> None:
         ("precision", "float16", r"precision='float16' is none of float32, bfloat16"),
     ],
 )
-def test_settings_check_themselves(name: str, value: float, message: str) -> None:
+def test_settings_check_themselves(name: str, value: Any, message: str) -> None:
     with pytest.raises(SettingError, match=message):
         TrainingSettings(**{name: value})

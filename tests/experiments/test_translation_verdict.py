@@ -42,11 +42,14 @@ def test_nothing_is_said_before_there_is_a_baseline() -> None:
 def test_differences_come_with_the_standard_error_of_their_seeds() -> None:
     several = [row(name, 38.0 + seed, 2**16, seed=seed) for name in ("gumbel-4x4", "additive-4x4") for seed in (1, 2)]
     text = told(*BASELINES, *several, row("additive-8x4", 39.5, 2**17))
-    assert "The baseline reaches 40.50 ± 0.71 (2 seeds) with 1.00 MB." in text
+    assert "The baseline reaches 40.50 (40.00 and 41.00 with seeds 1 and 2) with 1.00 MB." in text
     assert "by the 3 rows of several seeds, is 0.71;" in text
     # 0.7071 * sqrt(1 / 2 + 1 / 2), and with one seed of each 0.7071 * sqrt(1 + 1)
-    assert "additive-4x4: 39.50 ± 0.71 (2 seeds), -1.00 against the baseline (standard error 0.71)" in text
-    assert "additive-8x4: 39.50 (one seed), -0.50 against the baseline (standard error 1.00)" in text
+    assert (
+        "additive-4x4: 39.50 (39.00 and 40.00 with seeds 1 and 2), -1.00 against the baseline (standard error 0.71)"
+        in text
+    )
+    assert "additive-8x4: 39.50 (seed 1), -0.50 against the baseline (standard error 1.00)" in text
     assert "93.75 % smaller (16 times) by the paper's count, 93.75 % smaller (16 times) as a file of 32,768" in text
 
 
@@ -58,24 +61,33 @@ def test_too_few_seeds_give_no_standard_error() -> None:
 
 
 def test_the_schedules_luck_is_told() -> None:
-    runs = [row(f"additive-{M}x4", 40, M * 1000, iterations=M * 1000, validation=40 + M) for M in (2, 3, 4)]
-    text = told(BASELINES[0], *runs, row("prune-90", 40, 5000, iterations=10**6, file_bytes=None))
-    assert "4 runs from fresh values end after 2,000 to 9,000 iterations" in text
-    # Lengths 9, 2, 3, 4 and scores 40, 42, 43, 44: -11.5 / sqrt(29 * 8.75)
-    assert "is -0.72." in text
-    assert "The schedule" not in told(BASELINES[0], *runs[:2])
+    runs = [row(f"additive-{M}x4", 40, M * 1000, iterations=M * 1000) for M in (2, 3)]
+    head = row("additive-2x4-head", 40, 2000, iterations=1000, head={"paper_bytes": 100, "file_bytes": 100})
+    text = told(BASELINES[0], *runs, head, row("prune-90", 40, 5000, iterations=10**6, file_bytes=None))
+    assert "3 runs from fresh values end after 2,000 to 9,000 iterations" in text
+    assert "The schedule" not in told(*BASELINES)
 
 
 def test_a_gain_over_the_baseline_is_not_taken_for_the_codes() -> None:
     text = told(*BASELINES, row("fixed", 41.5, 2**20), row("additive-4x4", 41.25, 2**16))
-    assert "41.50 (one seed): +1.50 against the baseline." in text
-    assert "additive-4x4: 41.25 (one seed), +1.25 against the baseline and -0.25 against fixed;" in text
+    assert "41.50 (seed 1): +1.50 against the baseline." in text
+    assert "additive-4x4: 41.25 (seed 1), +1.25 against the baseline and -0.25 against fixed;" in text
 
 
 def test_only_equal_seeds_are_compared() -> None:
     text = told(*BASELINES, row("fixed", 41.5, 2**20), row("additive-4x4", 41.25, 2**16, seed=2))
-    assert "additive-4x4: 41.25 (one seed), +0.25 against the baseline;" in text
+    assert "additive-4x4: 41.25 (seed 2), +0.25 against the baseline;" in text
     assert "baseline's same seeds: additive-4x4 (41.25, baseline 41.00)." in text
+    both = [row("additive-4x4", 41.0 + seed, 2**16, seed=seed) for seed in (1, 2)]
+    assert "+2.00 against the baseline and +0.50 against fixed at seed 1;" in told(
+        *BASELINES, row("fixed", 41.5, 2**20), *both
+    )
+
+
+def test_rows_of_a_seed_without_a_baseline_are_left_out() -> None:
+    text = told(BASELINES[0], row("additive-4x4", 41.25, 2**16, seed=3), row("gumbel-4x4", 41.25, 2**16))
+    assert "additive-4x4" not in text
+    assert "gumbel-4x4" in text
 
 
 def test_schemes_without_loss_are_told_by_validation() -> None:
@@ -98,10 +110,17 @@ def test_schemes_without_loss_are_told_by_validation() -> None:
 
 
 def test_both_learners_losses_where_both_have_the_scheme() -> None:
-    rows = [row("gumbel-4x4", 40, 2000, loss=0.8), row("additive-4x4", 40, 2000, loss=0.6), row("gumbel-8x4", 40, 3000)]
-    assert "Lexicode's loss a row is, beside the network's, 25 % lower at 4x4." in told(*BASELINES, *rows)
+    rows = [
+        row("gumbel-4x4", 40, 2000, loss=0.8),
+        row("additive-4x4", 39.5, 2000, loss=0.6),
+        row("gumbel-8x4", 40, 3000),
+    ]
+    text = told(*BASELINES, *rows)
+    assert "network's, 25 % lower at 4x4. Its BLEU is at 4x4 -0.50 against gumbel-4x4." in text
     rows[1]["loss"] = 1.0
     assert "25 % higher at 4x4." in told(*BASELINES, *rows)
+    rows[1]["seed"] = 2
+    assert "Lexicode's loss" not in told(*BASELINES, *rows)
 
 
 def test_a_network_that_was_stopped_is_told() -> None:
@@ -121,7 +140,7 @@ def test_a_coded_softmax_is_told_apart() -> None:
 
 def test_rivals_have_no_file_of_their_own() -> None:
     text = told(*BASELINES, row("prune-90", 40.5, 2**17, file_bytes=None))
-    assert "The rival prune-90: 40.50 (one seed), +0.50 against the baseline; 87.50 % smaller (8 times)" in text
+    assert "The rival prune-90: 40.50 (seed 1), +0.50 against the baseline; 87.50 % smaller (8 times)" in text
 
 
 # ---- resampled sentences
@@ -166,5 +185,5 @@ def test_intervals_stand_where_whole_translations_are(tmp_path: Path) -> None:
     rows = [BASELINES[0], row("gumbel-4x4", 41, 2000), row("additive-4x4", 41, 2000)]
     text = told(*rows, resampling=Resampling(outputs))
     assert "95 % of 1,000 resamplings" in text
-    assert "gumbel-4x4: 41.00 (one seed), +1.00 against the baseline [+" in text
-    assert "additive-4x4: 41.00 (one seed), +1.00 against the baseline;" in text
+    assert "gumbel-4x4: 41.00 (seed 1), +1.00 against the baseline [+" in text
+    assert "additive-4x4: 41.00 (seed 1), +1.00 against the baseline;" in text

@@ -258,7 +258,10 @@ class CompositionalEmbedding(nn.Module):
         if hidden.numel() == 0:
             return hidden.new_empty(*hidden.shape[:-1], self.num_embeddings)
         flat = hidden.reshape(-1, self.embedding_dim)
-        scores = summed_products(self.packed, self._products(flat), self.scheme)
+        products = self._products(flat)
+        # Autocast makes products of half precision, which sums of many, and of their gradients, would wear away.
+        summands = products.float() if torch.is_autocast_enabled(flat.device.type) else products
+        scores = summed_products(self.packed, summands, self.scheme).to(products.dtype)
         if self.norms is not None and self.norm_levels is not None:
             scores = scores * self.norm_levels[self.norms.long()].unsqueeze(1)
         if self.exact_ids is not None and self.exact_rows is not None:
