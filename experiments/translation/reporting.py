@@ -135,7 +135,7 @@ def _table(rows: list[Row]) -> str:
 
 def _threads(rows: list[Row]) -> str:
     counts = sorted({row["threads"] for row in rows})
-    return " or ".join("one thread" if count == 1 else f"{count} threads" for count in counts)
+    return f"{' or '.join(map(str, counts))} thread{'' if counts == [1] else 's'}"
 
 
 def _precisions(rows: list[Row]) -> str:
@@ -191,6 +191,7 @@ def _draw_quality(groups: dict[str, list[Row]], resampling: Resampling, path: Pa
             ]
         axes.axhline(0, color="0.7", linewidth=0.8, zorder=0)
         axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU against the baseline")
+        axes.xaxis.set_major_formatter("{x:g}")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
         write_notes(axes, notes)
 
