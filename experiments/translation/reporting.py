@@ -193,7 +193,8 @@ def _draw_quality(groups: dict[str, list[Row]], resampling: Resampling, path: Pa
         axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU against the baseline")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
-        write_notes(axes, notes)
+        # The highest first: of two points that lie close the upper one's note is then the upper one.
+        write_notes(axes, sorted(notes, key=lambda note: -note[1]))
 
 
 # ---- the paper beside it
