@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from experiments.common.comparing import Comparison, pooled_spread
-from experiments.common.results import Row
+from experiments.common.results import Row, mean_and_spread
 
 # With fewer the standard deviation between seeds is itself a matter of luck.
 LEAST_DEGREES = 3
@@ -36,9 +37,29 @@ class SeedComparison(Comparison):
             return told
         return f"{told} at seed {_listed(str(row['seed']) for row in own)}"
 
+    def together(self, names: Iterable[str], reference: str = "baseline") -> str:
+        """The mean of all runs of several rows against that of their references, a reference as often as it is one."""
+        own, others = (
+            [row for side in sides for row in side]
+            for sides in zip(*(self.sides(name, reference) for name in names), strict=True)
+        )
+        gain = (
+            mean_and_spread([self.value(row) for row in own])[0]
+            - mean_and_spread([self.value(row) for row in others])[0]
+        )
+        told = f"{gain:+.2f} in the mean of {len(own)} runs"
+        if self.spread is None:
+            return told
+        # A reference that many runs share is no more certain for that.
+        shares = [count / len(own) for count in Counter(row["seed"] for row in others).values()]
+        error = self.spread * (1 / len(own) + sum(share**2 for share in shares)) ** 0.5
+        return f"{told} (standard error {error:.2f})"
+
 
 def _listed(words: Iterable[str]) -> str:
-    return " and ".join(words)
+    """`1`, `1 and 2`, `1, 2 and 3`"""
+    *before, last = words
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def compared(groups: dict[str, list[Row]]) -> SeedComparison:

@@ -112,11 +112,11 @@ def _table(rows: list[Row]) -> str:
             mebibytes(first["code_bytes"]),
             mebibytes(first["paper_bytes"]), None if dense is None else f"{first['paper_bytes'] / dense:.1%}",
             f"{first['file_bytes'] or first['stored_bytes'] or first['paper_bytes']:,}",
-            None if first["loss"] is None else f"{first['loss']:.4f}", with_spread(beside.values(name), digits=2),
-            None if gain is None else f"{gain:+.2f}",
-            round(mean_and_spread([row["iterations"] for row in group])[0]),
-            round(first["learning_seconds"]) or None,
-            round(mean_and_spread([row["training_seconds"] for row in group])[0]),
+            None if first["loss"] is None else f"{_mean(group, 'loss'):.4f}",
+            with_spread(beside.values(name), digits=2), None if gain is None else f"{gain:+.2f}",
+            round(_mean(group, "iterations")),
+            round(_mean(group, "learning_seconds")) or None,
+            round(_mean(group, "training_seconds")),
         ])  # fmt: skip
     note = (
         "Sizes by the paper's count: float32, compressed by numpy (codebooks as they are: ours are float16 values, and "
@@ -131,6 +131,10 @@ def _table(rows: list[Row]) -> str:
         size = mebibytes(READOUT * rows[0]["rows"][1] * FLOAT32)
         note += f" The softmax is dense, {size} MB, but in rows that say `head`."
     return f"{markdown_table(columns, lines)}\n\n{note}{_mixed(rows)}"
+
+
+def _mean(group: list[Row], column: str) -> float:
+    return mean_and_spread([row[column] for row in group])[0]
 
 
 def _threads(rows: list[Row]) -> str:
