@@ -25,17 +25,17 @@ class SeedComparison(Comparison):
 
     def figures(self, name: str) -> str:
         """`41.43 (seed 1)`, or `40.77 (40.58 and 40.96 with seeds 1 and 2)`"""
-        seeds = _listed(str(row["seed"]) for row in self.found[name])
+        seeds = listed(str(row["seed"]) for row in self.found[name])
         if len(self.found[name]) == 1:
             return f"{self.mean(name):.2f} (seed {seeds})"
-        return f"{self.mean(name):.2f} ({_listed(f'{value:.2f}' for value in self.values(name))} with seeds {seeds})"
+        return f"{self.mean(name):.2f} ({listed(f'{value:.2f}' for value in self.values(name))} with seeds {seeds})"
 
     def against(self, name: str, reference: str = "baseline") -> str:
         """With the seeds that are compared, where the row has more."""
         told, (own, _) = super().against(name, reference), self.sides(name, reference)
         if len(own) == len(self.found[name]):
             return told
-        return f"{told} at seed {_listed(str(row['seed']) for row in own)}"
+        return f"{told} at seed {listed(str(row['seed']) for row in own)}"
 
     def together(self, names: Iterable[str], reference: str = "baseline") -> str:
         """The mean of all runs of several rows against that of their references, a reference as often as it is one."""
@@ -56,7 +56,7 @@ class SeedComparison(Comparison):
         return f"{told} (standard error {error:.2f})"
 
 
-def _listed(words: Iterable[str]) -> str:
+def listed(words: Iterable[str]) -> str:
     """`1`, `1 and 2`, `1, 2 and 3`"""
     *before, last = words
     return f"{', '.join(before)} and {last}" if before else last

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from experiments.common.results import Row, mean_and_spread
 from experiments.common.sizes import mebibytes, smaller
-from experiments.translation.comparing import SeedComparison, compared
+from experiments.translation.comparing import SeedComparison, compared, listed
 from experiments.translation.model import READOUT
 from experiments.translation.resampling import COVERED, SAMPLES, Resampling
 from experiments.translation.rows import RowName
@@ -62,9 +62,7 @@ class _Telling:
                 "the standard errors follow from it."
             )
         elif several:
-            told = "; ".join(
-                f"{name} {' and '.join(f'{value:.2f}' for value in values)}" for name, values in several.items()
-            )
+            told = "; ".join(f"{name} {listed(f'{value:.2f}' for value in values)}" for name, values in several.items())
             lines.append(f"Too few rows have several seeds for a standard error. Those that have: {told}.")
         else:
             lines.append("All rows are of one seed: what another one would change is not known.")
