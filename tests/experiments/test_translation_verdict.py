@@ -87,14 +87,16 @@ def test_only_equal_seeds_are_compared() -> None:
 def test_all_rows_that_are_small_enough_are_told_together() -> None:
     rows = [row("gumbel-4x4", 40.5, 2**16 - 5000), row("additive-8x4", 44.0, 2**17), row("additive-2x4", 39.0, 2**15)]
     assert "in the mean of 2 runs" not in told(BASELINES[0], *rows[:2])
-    assert (
-        "or more, which the paper says costs nothing (gumbel-4x4, additive-2x4): -0.25 in the mean of 2 runs"
-        in told(*BASELINES, *rows)
+    assert "and leave the softmax dense (gumbel-4x4, additive-2x4): -0.25 in the mean of 2 runs" in told(
+        *BASELINES, *rows
     )
     second = [row("additive-2x4", 40.0, 2**15, seed=2), row("gumbel-4x4", 41.5, 2**16 - 5000, seed=2)]
     # Four runs, two for each baseline: 0.7071 * sqrt(1 / 4 + 1 / 4 + 1 / 4)
     told_error = "-0.25 in the mean of 4 runs (standard error 0.61) against the baselines of their seeds."
     assert told_error in told(*BASELINES, *rows, *second)
+    # Of the runs against the fixed tables, only those of their seed: 0.7071 * sqrt(1 / 2 + 1)
+    controlled = told(*BASELINES, row("fixed", 42.0, 2**20, seed=2), *rows, *second)
+    assert "of their seeds, -1.25 in the mean of 2 runs (standard error 0.87) against fixed." in controlled
     # The second baseline serves one run of three: sqrt(2.5 / 3) * sqrt(1 / 3 + 4 / 9 + 1 / 9)
     third = row("baseline", 39.0, 2**20, seed=3)
     assert "(40.00, 41.00 and 39.00 with seeds 1, 2 and 3)" in told(*BASELINES, third)
