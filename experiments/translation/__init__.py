@@ -9,6 +9,7 @@ training.py    the paper's schedule, kept in a file; losses.py what it lowers; p
 decoding.py    beam search; scoring.py BLEU
 rows.py        what each row puts in the tables' place
 recipe.py      a row from its tables to its BLEU; outputs.py its whole translations
-reporting.py   results/translation.json -> Markdown and plots; verdict.py its sentences; comparing.py rows of the same
-               seeds; resampling.py what the choice of sentences may explain
+reporting.py   results/translation.json -> Markdown and plots; verdict.py its sentences; swapping.py rows that nothing
+               trained again; vocabularies.py sizes by arithmetic; drawing.py BLEU by size; comparing.py rows of the
+               same seeds; resampling.py what the choice of sentences may explain
 """

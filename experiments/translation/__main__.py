@@ -29,7 +29,10 @@ from experiments.translation.rows import CodeSettings, RowName
 from experiments.translation.training import TrainingSettings
 from lexicode import LexicodeError
 
-QUICK_ROWS = ("baseline", "fixed", "additive-8x4", "gumbel-8x4", "prune-90", "uniform-2", "additive-8x4-head")
+QUICK_ROWS = (
+    "baseline", "fixed", "additive-8x4", "gumbel-8x4", "prune-90", "uniform-2", "additive-8x4-head",
+    "additive-8x4-swapped", "gumbel-8x4-swapped", "uniform-8-swapped", "additive-weighted-8x4-head-swapped",
+)  # fmt: skip
 QUICK_PAIRS = 400
 QUICK_TRAINING = TrainingSettings(batch_size=16, validate_every=40, validation_sentences=20, max_epochs=8)
 QUICK_CODES = CodeSettings(effort="fast", iterations=200)

@@ -39,6 +39,19 @@ class DataSet:
     paper: tuple[PaperRow, ...] = ()
 
 
+# Hardly any work beyond learning the codes, which the rows above share.
+SWAPPED_ROWS = (
+    "additive-64x16-swapped",
+    "gumbel-64x16-swapped",
+    "additive-32x16-swapped",
+    "gumbel-32x16-swapped",
+    "additive-16x16-swapped",
+    "additive-weighted-64x16-swapped",
+    "additive-weighted-32x16-swapped",
+    "additive-weighted-16x16-swapped",
+    "uniform-4-swapped",
+    "uniform-2-swapped",
+)
 PAPERS_ROWS = ("baseline", "additive-32x16", "gumbel-32x16", "additive-64x16", "gumbel-64x16", "prune-90")
 
 _ALL = (
@@ -65,6 +78,7 @@ _ALL = (
             "additive-8x16",
             "additive-32x16-head",
             "additive-32x16-each",
+            *SWAPPED_ROWS,
         ),
     ),
     DataSet(
@@ -74,7 +88,7 @@ _ALL = (
         symbols=20_000,
         units=256,
         training=TrainingSettings(),
-        rows=(*PAPERS_ROWS, "prune-95", "uniform-4", "uniform-2"),
+        rows=(*PAPERS_ROWS, "prune-95", "uniform-4", "uniform-2", *SWAPPED_ROWS),
         paper=(
             PaperRow(row="baseline", vectors=40_000, code_bits=None, code_size=None, total_size=35, bleu=29.45),
             PaperRow(row="prune-90", vectors=40_000, code_bits=None, code_size=None, total_size=5.21, bleu=29.34),
@@ -91,7 +105,7 @@ _ALL = (
         symbols=40_000,
         units=1000,
         training=TrainingSettings(),
-        rows=(*PAPERS_ROWS, "prune-98", "uniform-4", "uniform-2"),
+        rows=(*PAPERS_ROWS, "prune-98", "uniform-4", "uniform-2", *SWAPPED_ROWS),
         paper=(
             PaperRow(row="baseline", vectors=80_000, code_bits=None, code_size=None, total_size=274, bleu=37.93),
             PaperRow(row="prune-90", vectors=80_000, code_bits=None, code_size=None, total_size=41, bleu=38.56),

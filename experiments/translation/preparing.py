@@ -9,10 +9,15 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from experiments.common.results import write_whole
 from experiments.translation.batches import Sentence, as_arrays
 from experiments.translation.corpora import Corpus, Pairs
-from experiments.translation.segmenting import Segmenter
+from experiments.translation.segmenting import END, START, Segmenter
+
+Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,15 @@ class Prepared:
         """Of the text and its segmentation, to tell one preparation from another."""
         text = "\n".join([*self.train.source_lines, *self.train.target_lines, *self.source.pieces, *self.target.pieces])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @cached_property
+    def counts(self) -> tuple[Counts, Counts]:
+        """How often an epoch looks each row of the source's and of the target's table up: (rows,) int64 each"""
+        sources = np.bincount(np.concatenate(self.train.sources), minlength=len(self.source))
+        targets = np.bincount(np.concatenate(self.train.targets), minlength=len(self.target))
+        # Decoding begins with START, and what comes after END is not asked for.
+        targets[[START, END]] = targets[[END, START]]
+        return sources, targets
 
 
 def prepare(corpus: Corpus, symbols: int, work: Path) -> Prepared:

@@ -34,7 +34,7 @@ from experiments.translation.rows import (
     uniform_layers,
 )
 from experiments.translation.scoring import tokenized_bleu
-from experiments.translation.training import Training
+from experiments.translation.training import Progress, Training, validation_score
 from lexicode import LearningError
 
 BASELINE = RowName.parse("baseline")
@@ -66,15 +66,10 @@ class Recipe:
 
     def _compute(self, name: RowName, seed: int) -> None:
         layers = self._layers(name, seed)
-        model = self._fresh_model(layers, seed)
+        model = self._swapped_model(layers, seed) if name.swapped else self._fresh_model(layers, seed)
         if name.kind == "prune":
             model.load_state_dict(self._baseline(seed))
-        self.log(f"{name.text}, seed {seed}: training")
-        training = Training(
-            model, self.data, self.dataset.training,
-            seed=seed, checkpoint=self._kept(name, seed, "pt"), log=self.log, pruner=self._pruner(name, model),
-        )  # fmt: skip
-        progress = training.run()
+        progress = self._as_it_is(model) if name.swapped else self._trained(name, model, seed)
         layers = as_in_file(layers)
         began = time.monotonic()
         rows = translate(model, self.data.test.sources, BEAM)
@@ -102,20 +97,27 @@ class Recipe:
             outputs.write(REFERENCE, self.data.test.target_lines)
             outputs.write(label_of(row), lines)
             self.results.add(row)
-        training.checkpoint.unlink(missing_ok=True)
+        self._kept(name, seed, "pt").unlink(missing_ok=True)
         self.log(f"{name.text}, seed {seed}: BLEU {row['bleu']:.2f}")
+
+    def _trained(self, name: RowName, model: Translator, seed: int) -> Progress:
+        self.log(f"{name.text}, seed {seed}: training")
+        training = Training(
+            model, self.data, self.dataset.training,
+            seed=seed, checkpoint=self._kept(name, seed, "pt"), log=self.log, pruner=self._pruner(name, model),
+        )  # fmt: skip
+        return training.run()
+
+    def _as_it_is(self, model: Translator) -> Progress:
+        """No iteration made, and validated once"""
+        return Progress(best_score=validation_score(model, self.data, self.dataset.training.validation_sentences))
 
     # ---- the model
 
     def _layers(self, name: RowName, seed: int) -> Layers:
         """What stands for the two tables in this row."""
         if name.kind in ("baseline", "prune"):
-            # Not the stream that the rest of the model is drawn from.
-            torch.manual_seed(2**32 + seed)
-            source, target = (
-                dense_embedding(len(each), self.dataset.units) for each in (self.data.source, self.data.target)
-            )
-            return Layers(source=source, target=target, vectors=len(source.weight) + len(target.weight))
+            return self._dense_layers(seed)
         state = self._baseline(seed)
         source_table, target_table, head = (
             state[f"{layer}.weight"].numpy() for layer in ("source_embedding", "target_embedding", "head")
@@ -125,14 +127,35 @@ class Recipe:
         if name.kind == "uniform":
             return uniform_layers(name.number, source_table, target_table)
         return coded_layers(
-            name, source_table, target_table, head, seed=seed, settings=self.codes, work=self.work, log=self.log
+            name, source_table, target_table, head,
+            counts=self.data.counts, seed=seed, settings=self.codes, work=self.work, log=self.log,
+        )  # fmt: skip
+
+    def _dense_layers(self, seed: int) -> Layers:
+        """Tables that train"""
+        # Not the stream that the rest of the model is drawn from.
+        torch.manual_seed(2**32 + seed)
+        source, target = (
+            dense_embedding(len(each), self.dataset.units) for each in (self.data.source, self.data.target)
         )
+        return Layers(source=source, target=target, vectors=len(source.weight) + len(target.weight))
 
     def _fresh_model(self, layers: Layers, seed: int) -> Translator:
         """Around the layers, values that depend on the seed alone."""
         torch.manual_seed(seed)
         model = Translator(layers.source, layers.target, len(self.data.target), self.dataset.units)
         if layers.head is not None:
+            model.head = layers.head
+        return model
+
+    @torch.no_grad()
+    def _swapped_model(self, layers: Layers, seed: int) -> Translator:
+        """The baseline, but for the layers."""
+        model = self._fresh_model(self._dense_layers(seed), seed)
+        model.load_state_dict(self._baseline(seed))
+        model.source_embedding, model.target_embedding = layers.source, layers.target
+        if layers.head is not None:
+            layers.head.bias.copy_(model.head.bias)
             model.head = layers.head
         return model
 

@@ -6,43 +6,33 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from experiments.common.comparing import with_spread
-from experiments.common.plots import drawing, write_notes
 from experiments.common.results import Results, Row, mean_and_spread, write_whole
-from experiments.common.sizes import MEBIBYTE, code_bytes, mebibytes
+from experiments.common.sizes import FLOAT32_BYTES, mebibytes
 from experiments.common.tables import markdown_table
 from experiments.translation.comparing import compared
 from experiments.translation.datasets import DATASETS, DataSet
+from experiments.translation.drawing import draw_quality
 from experiments.translation.model import READOUT
 from experiments.translation.outputs import Outputs
 from experiments.translation.precision import PRECISIONS
 from experiments.translation.resampling import Resampling
 from experiments.translation.rows import RowName
-from experiments.translation.verdict import FLOAT32, verdict
-from lexicode import CodeScheme
-
-# Rows of a table for which sizes are worked out: ours, the paper's two, and a large vocabulary's.
-VOCABULARIES = (8_000, 20_000, 40_000, 250_000)
-KINDS = {
-    "baseline": "dense",
-    "fixed": "dense, fixed",
-    "prune": "pruned",
-    "uniform": "uniform",
-    "additive": "lexicode",
-    "gumbel": "the paper's network",
-}
-FLOAT16 = 2
+from experiments.translation.swapping import swapped_section
+from experiments.translation.verdict import verdict
+from experiments.translation.vocabularies import draw_sizes, size_notes, size_table
 
 
 def write_report(results: Results, dataset: DataSet) -> None:
     """Markdown and plots beside the file of results, made anew from all that it holds."""
     place = {name: number for number, name in enumerate(dataset.rows)}
-    rows = [_with_kind(row) for row in results.rows]
-    rows.sort(key=lambda row: (place.get(row["name"], len(place)), row["seed"]))
+    both = [_with_kind(row) for row in results.rows]
+    both.sort(key=lambda row: (place.get(row["name"], len(place)), row["seed"]))
+    rows = [row for row in both if not RowName.parse(row["name"]).swapped]
     stem = results.path.with_suffix("")
-    quality, sizes = Path(f"{stem}-bleu.svg"), Path(f"{stem}-sizes.svg")
+    quality, swapped, sizes = (Path(f"{stem}-{part}.svg") for part in ("bleu", "swapped", "sizes"))
     resampling = Resampling(Outputs(results.path))
-    _draw_quality(_named(rows), resampling, quality)
-    _draw_sizes(dataset.units, sizes)
+    draw_quality(_named(rows), resampling, quality)
+    draw_sizes(dataset.units, sizes)
     parts = [
         f"# Translation with coded embeddings: {dataset.title}",
         _how(dataset, rows, results.path.name),
@@ -50,12 +40,13 @@ def write_report(results: Results, dataset: DataSet) -> None:
         verdict(_named(rows), resampling),
         f"![BLEU against size]({quality.name})",
         "Bars, where a row's whole translations are kept: the square brackets above.",
+        *swapped_section(_named(both), resampling, swapped),
         "## The paper's figures",
         _paper_notes(dataset),
         _paper_table(),
         "## Sizes for other vocabularies",
-        _size_notes(dataset, rows),
-        _size_table(dataset.units),
+        size_notes(dataset, rows),
+        size_table(dataset.units),
         f"![Size against vocabulary]({sizes.name})",
         *_translations(rows),
     ]
@@ -128,7 +119,7 @@ def _table(rows: list[Row]) -> str:
         "that had other work as well."
     )
     if any("head" in row for row in rows):
-        size = mebibytes(READOUT * rows[0]["rows"][1] * FLOAT32)
+        size = mebibytes(READOUT * rows[0]["rows"][1] * FLOAT32_BYTES)
         note += f" The softmax is dense, {size} MB, but in rows that say `head`."
     return f"{markdown_table(columns, lines)}\n\n{note}{_mixed(rows)}"
 
@@ -172,35 +163,6 @@ def _mixed(rows: list[Row]) -> str:
     )
 
 
-def _draw_quality(groups: dict[str, list[Row]], resampling: Resampling, path: Path) -> None:
-    beside = compared(groups)
-    notes: list[tuple[float, float, str]] = []
-    with drawing(path) as (axes,):
-        for kind, label in KINDS.items():
-            names = [
-                name
-                for name, group in groups.items()
-                if group[0]["kind"] == kind and beside.comparable(name, "baseline")
-            ]
-            if not names:
-                continue
-            sizes = [groups[name][0]["paper_bytes"] / MEBIBYTE for name in names]
-            gains = [beside.gain(name) for name in names]
-            color = axes.plot(sizes, gains, "o", label=label)[0].get_color()
-            for name, size in zip(names, sizes, strict=True):
-                if (bounds := resampling.interval(*beside.sides(name, "baseline"))) is not None:
-                    axes.vlines(size, *bounds, color=color, linewidth=0.8, alpha=0.6)
-            notes += [
-                (size, gain, name.partition("-")[2]) for size, gain, name in zip(sizes, gains, names, strict=True)
-            ]
-        axes.axhline(0, color="0.7", linewidth=0.8, zorder=0)
-        axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU against the baseline")
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
-        # The highest first: of two points that lie close the upper one's note is then the upper one.
-        write_notes(axes, sorted(notes, key=lambda note: -note[1]))
-
-
 # ---- the paper beside it
 
 
@@ -218,54 +180,6 @@ def _paper_table() -> str:
         for row in dataset.paper
     ]
     return markdown_table(columns, lines, left=2)
-
-
-# ---- sizes by arithmetic
-
-
-def _coded_bytes(rows: int, units: int, scheme: CodeScheme) -> int:
-    """Codes and float16 codebooks, as lexicode stores them"""
-    return code_bytes(rows, scheme) + scheme.basis_vectors * units * FLOAT16
-
-
-SIZE_SCHEMES = tuple(CodeScheme.parse(text) for text in ("8x16", "16x16", "32x16", "64x16"))
-
-
-def _size_notes(dataset: DataSet, rows: list[Row]) -> str:
-    scheme = CodeScheme.parse("32x16")
-    codes, books = code_bytes(dataset.symbols, scheme), scheme.basis_vectors * dataset.units * FLOAT16
-    shared = next((row for row in rows if row["name"] == f"additive-{scheme}"), None)
-    above = ""
-    if shared is not None:
-        part = mebibytes(shared["paper_bytes"] - shared["code_bytes"])
-        above = f"Of additive-{scheme}'s {mebibytes(shared['paper_bytes'])} MB above, codebooks are {part}. "
-    return (
-        f"{above}One table of {dataset.symbols:,} rows of {dataset.units} with codebooks of its own: at {scheme} these "
-        f"weigh {books / codes:.1f} times as much as the codes, even as float16 (shared by both languages, as above, "
-        "half of that). Small tables gain the least. By arithmetic, codes and float16 codebooks of one table, in MB "
-        "and as a share of the dense float32 table:"
-    )
-
-
-def _size_table(units: int) -> str:
-    lines = []
-    for rows in VOCABULARIES:
-        dense = rows * units * FLOAT32
-        sizes = [_coded_bytes(rows, units, scheme) for scheme in SIZE_SCHEMES]
-        lines.append([f"{rows:,}", mebibytes(dense), *(f"{mebibytes(size)} ({size / dense:.1%})" for size in sizes)])
-    return markdown_table(["rows", "dense", *map(str, SIZE_SCHEMES)], lines)
-
-
-def _draw_sizes(units: int, path: Path) -> None:
-    rows = [1000 * 2**power for power in range(11)]
-    with drawing(path) as (axes,):
-        for scheme in SIZE_SCHEMES:
-            shares = [_coded_bytes(count, units, scheme) / (count * units * FLOAT32) for count in rows]
-            axes.plot(rows, [100 * share for share in shares], label=str(scheme))
-        for count in VOCABULARIES:
-            axes.axvline(count, color="0.85", linewidth=0.8, zorder=0)
-        axes.set(xscale="log", yscale="log", xlabel="rows of the table", ylabel=f"% of the dense table, {units} wide")
-        axes.legend(loc="upper right")
 
 
 # ---- translations

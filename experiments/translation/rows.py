@@ -1,18 +1,21 @@
 """What a row of the table is called, and the model's tables that the name stands for.
 
-baseline            both tables dense, trained with the rest
-fixed               the baseline's tables as they are, fixed: what coded and uniform rows share but the rounding
-prune-90            the baseline's tables, 90 % of their values zero, trained further (Han et al. 2015)
-uniform-4           the baseline's tables rounded to 4 bits a value, fixed
-additive-32x16      coded by lexicode's learner, fixed; one set of codebooks serves both languages
-gumbel-32x16        coded by the paper's network, likewise
-additive-32x16-each each language has codebooks of its own
-additive-32x16-head the softmax's table is coded too, and scored by `logits`; its codebooks train
+baseline                 both tables dense, trained with the rest
+fixed                    the baseline's tables as they are, fixed: what coded and uniform rows share but the rounding
+prune-90                 the baseline's tables, 90 % of their values zero, trained further (Han et al. 2015)
+uniform-4                the baseline's tables rounded to 4 bits a value, fixed
+additive-32x16           coded by lexicode's learner, fixed; one set of codebooks serves both languages
+gumbel-32x16             coded by the paper's network, likewise
+additive-weighted-32x16  a row counts by the square root of how often training looks it up
+additive-32x16-each      each language has codebooks of its own
+additive-32x16-head      the softmax's table is coded too, and scored by `logits`; its codebooks train
+additive-32x16-swapped   put into the baseline's model as it is: nothing trains again; likewise gumbel's and uniform's
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,31 +32,49 @@ from lexicode import CodedEmbedding, CodeScheme, SettingError, Vectors
 from lexicode.torch import CompositionalEmbedding, CompositionalHead
 
 Table = npt.NDArray[np.float32]
+Weights = npt.NDArray[np.float64]
+
+PRUNED = re.compile(r"prune-(\d{1,2})")
+UNIFORM = re.compile(r"uniform-(\d{1,2})(-swapped)?")
+CODED = re.compile(r"(additive|gumbel)(-weighted)?-(\d+x\d+)(-each)?(-head)?(-swapped)?")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowName:
-    """kind: baseline, fixed, prune, uniform, additive or gumbel; number: percent or bits; scheme: of the coded ones"""
+    """kind: baseline, fixed, prune, uniform, additive or gumbel; number: percent or bits; scheme: of the coded ones
+
+    >>> name = RowName.parse("additive-weighted-16x16-swapped")
+    >>> name.kind, str(name.scheme), name.weighted, name.swapped, name.head
+    ('additive', '16x16', True, True, False)
+    """
 
     text: str
     kind: str
     number: int = 0
     scheme: CodeScheme | None = None
+    weighted: bool = False
     each: bool = False
     head: bool = False
+    swapped: bool = False
 
     @classmethod
     def parse(cls, text: str) -> RowName:
         if text in ("baseline", "fixed"):
             return cls(text=text, kind=text)
-        if match := re.fullmatch(r"(prune|uniform)-(\d{1,2})", text):
-            kind, number = match[1], int(match[2])
-            if kind == "uniform" and not 1 <= number <= 8:
+        if match := PRUNED.fullmatch(text):
+            return cls(text=text, kind="prune", number=int(match[1]))
+        if match := UNIFORM.fullmatch(text):
+            if not 1 <= (number := int(match[1])) <= 8:
                 raise SettingError(f"row {text!r}: {number} bits are not between 1 and 8")
-            return cls(text=text, kind=kind, number=number)
-        if match := re.fullmatch(r"(additive|gumbel)-(\d+x\d+)(-each)?(-head)?", text):
-            scheme = CodeScheme.parse(match[2])
-            return cls(text=text, kind=match[1], scheme=scheme, each=match[3] is not None, head=match[4] is not None)
+            return cls(text=text, kind="uniform", number=number, swapped=match[2] is not None)
+        if match := CODED.fullmatch(text):
+            kind, weighted, scheme, each, head, swapped = match.groups()
+            if weighted and kind != "additive":
+                raise SettingError(f"row {text!r}: weights go with additive alone")
+            return cls(
+                text=text, kind=kind, scheme=CodeScheme.parse(scheme),
+                weighted=bool(weighted), each=bool(each), head=bool(head), swapped=bool(swapped),
+            )  # fmt: skip
         raise SettingError(
             f"row {text!r} is none of baseline, fixed, prune-90, uniform-4, additive-32x16, gumbel-32x16 and their like"
         )
@@ -147,22 +168,38 @@ def uniform_layers(bits: int, source: Table, target: Table) -> Layers:
 
 
 def coded_layers(
-    name: RowName, source: Table, target: Table, head: Table, *, seed: int, settings: CodeSettings, work: Path, log: Log
+    name: RowName,
+    source: Table,
+    target: Table,
+    head: Table,
+    *,
+    counts: Sequence[npt.NDArray[np.int64]],
+    seed: int,
+    settings: CodeSettings,
+    work: Path,
+    log: Log,
 ) -> Layers:
-    """Learn the codes of the baseline's tables, or take them from the work folder, and make layers of them."""
+    """Learn the codes of the baseline's tables, or take them from the work folder, and make layers of them.
+
+    counts: how often training looks each row of source and target up
+    """
     scheme = name.scheme
     if scheme is None:
         raise SettingError(f"row {name.text!r} has no codes")
 
-    def code(table: Table) -> tuple[CodedEmbedding, float, int | None]:
+    def code(table: Table, weights: Weights | None = None) -> tuple[CodedEmbedding, float, int | None]:
         done = learned(
             Vectors(table), name.kind, str(scheme), work=work, log=log, threads=torch.get_num_threads(), seed=seed,
-            **settings.of(name.kind),
+            weights=weights, **settings.of(name.kind),
         )  # fmt: skip
         return done.coded, done.seconds, done.iterations
 
-    tables = [source, target] if name.each else [np.concatenate([source, target])]
-    coded, seconds, iterations = zip(*(code(table) for table in tables), strict=True)
+    # A piece that training never looks up is not worth nothing.
+    tables, weights = [source, target], [np.sqrt(count + 1.0) for count in counts]
+    if not name.each:
+        tables, weights = [np.concatenate(tables)], [np.concatenate(weights)]
+    codings = [code(table, row if name.weighted else None) for table, row in zip(tables, weights, strict=True)]
+    coded, seconds, iterations = zip(*codings, strict=True)
     layers = [CompositionalEmbedding.from_coded(each) for each in coded]
     shared = LaterRows(layers[0], len(source))
     head_layer, head_seconds = None, 0.0

@@ -162,10 +162,7 @@ class Training:
     def _validate(self, train_loss: float) -> None:
         """Keep what is best so far; cut the rate by ten after `patience` validations without a better one."""
         progress, settings = self.progress, self.settings
-        sentences = slice(settings.validation_sentences)
-        rows = translate(self.model, self.data.valid.sources[sentences], size=1)
-        hypotheses = [self.data.target.decode(each) for each in rows]
-        score = smoothed_bleu(hypotheses, self.data.valid.target_lines[sentences])
+        score = validation_score(self.model, self.data, settings.validation_sentences)
         rate = self.optimizer.param_groups[0]["lr"]
         self.log(
             f"  iteration {progress.iteration}, rate {rate:g}: loss {train_loss:.3f}, validation {score:.2f}, "
@@ -229,6 +226,12 @@ class Training:
             "start": self._start,
             **asdict(self.settings),
         }
+
+
+def validation_score(model: Translator, data: Prepared, sentences: int) -> float:
+    """Smoothed BLEU of greedy translations of the first validation sentences"""
+    rows = translate(model, data.valid.sources[:sentences], size=1)
+    return smoothed_bleu([data.target.decode(each) for each in rows], data.valid.target_lines[:sentences])
 
 
 def _digest(model: nn.Module) -> str:

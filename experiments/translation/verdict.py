@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from experiments.common.results import Row, mean_and_spread
-from experiments.common.sizes import mebibytes, smaller
+from experiments.common.sizes import FLOAT32_BYTES, mebibytes, smaller
 from experiments.translation.comparing import SeedComparison, compared, listed
 from experiments.translation.model import READOUT
 from experiments.translation.resampling import COVERED, SAMPLES, Resampling
 from experiments.translation.rows import RowName
 
-FLOAT32 = 4
 PAPER_ITERATIONS = 200_000
 # The paper's claim for translation: no loss from here on, in percent by its count.
 CLAIMED = 94
@@ -194,7 +193,7 @@ class _Telling:
         for name, group in self.rows.found.items():
             if "head" not in group[0]:
                 continue
-            head, dense = group[0]["head"], READOUT * group[0]["rows"][1] * FLOAT32
+            head, dense = group[0]["head"], READOUT * group[0]["rows"][1] * FLOAT32_BYTES
             beside = self._beside(name, "baseline")
             if self.rows.comparable(name, plain := name.removesuffix("-head")):
                 beside += f" and {self._beside(name, plain)}"

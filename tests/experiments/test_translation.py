@@ -17,7 +17,7 @@ from experiments.common.claims import claimed
 from experiments.translation import precision
 from experiments.translation.__main__ import QUICK_ROWS, main
 from experiments.translation.outputs import Outputs
-from experiments.translation.rows import CodeSettings, RowName, as_in_file, coded_layers, uniform_layers
+from experiments.translation.rows import CodeSettings, Layers, RowName, as_in_file, coded_layers, uniform_layers
 from experiments.translation.scoring import tokenized_bleu
 from lexicode import SettingError
 from translation_samples import write_multi30k
@@ -54,15 +54,35 @@ def test_a_row_of_every_kind(finished: Path) -> None:
     assert coded["loss"] < rows["gumbel-8x4"]["loss"]
     assert rows["prune-90"]["paper_bytes"] < baseline["paper_bytes"]
     # Fixed tables of another model do well, but for the network's: it has hardly learned.
-    assert all(row["bleu"] > 15 for row in listed if not row["name"].startswith("gumbel"))
+    trained = [row for row in listed if not row["name"].endswith("swapped")]
+    assert all(row["bleu"] > 15 for row in trained if not row["name"].startswith("gumbel"))
     assert len({row["baseline"] for row in listed}) == 1
     # Tables of the baseline's size that do not train.
     assert (rows["fixed"]["paper_bytes"], rows["fixed"]["loss"]) == (baseline["paper_bytes"], None)
     assert coded["learning"] == {"effort": "fast"}
     assert all(row["seconds"] >= row["training_seconds"] for row in listed)
-    assert ["head" in row for row in listed] == [name.endswith("head") for name in QUICK_ROWS]
+    assert ["head" in row for row in listed] == ["-head" in name for name in QUICK_ROWS]
     assert all(len(row["translations"]) == len(baseline["references"]) == 10 for row in listed)
     assert list((finished / "work").glob("**/*.pt")) == []
+
+
+def test_swapped_rows_are_the_baseline_with_other_tables(finished: Path) -> None:
+    listed = json.loads((finished / "results/translation.json").read_text(encoding="utf-8"))["rows"]
+    rows = {row["name"]: row for row in listed}
+    swapped = [row for row in listed if row["name"].endswith("swapped")]
+    assert {(row["iterations"], row["training_seconds"], len(row["curve"])) for row in swapped} == {(0, 0.0, 0)}
+    # The same codes as those of the row that trained.
+    for name in ("additive-8x4", "gumbel-8x4"):
+        assert rows[f"{name}-swapped"]["loss"] == rows[name]["loss"]
+    # Eight bits a value change next to nothing; random tables would leave nothing.
+    assert rows["uniform-8-swapped"]["bleu"] == pytest.approx(rows["baseline"]["bleu"], abs=2)
+    assert rows["uniform-8-swapped"]["validation"] == pytest.approx(rows["baseline"]["validation"], abs=2)
+    text = (finished / "results/translation.md").read_text(encoding="utf-8")
+    retrained, _, after = text.partition("## Without training again")
+    assert "-swapped |" not in retrained
+    assert "\n| uniform-8 | 1 | " in after
+    assert "\n- additive-8x4 beside gumbel-8x4 with seed 1: +" in after
+    assert (finished / "results/translation-swapped.svg").exists()
 
 
 def test_whole_translations_lie_beside_the_results(finished: Path) -> None:
@@ -91,7 +111,7 @@ def test_the_report_is_made_from_the_results_alone(finished: Path, tmp_path: Pat
     main(["--report-only", "--results", str(tmp_path)])
     text = (tmp_path / "translation.md").read_text(encoding="utf-8")
     for name in QUICK_ROWS:
-        assert f"\n| {name} | 1 |" in text
+        assert f"\n| {name.removesuffix('-swapped')} | 1 |" in text
     assert text.count("| source |") == 10
     assert "| IWSLT14 German to English | gumbel-64x16 | 1,024 | 256 | 1.22 | 2.11 | 29.56 |" in text
     # 250,000 codes of 16 bytes and 512 float16 codewords of 256: 4.06 MB of a dense 244.
@@ -170,12 +190,18 @@ def tables() -> list[npt.NDArray[np.float32]]:
     return [rng.normal(size=shape).astype(np.float32) for shape in ((30, 8), (20, 8), (20, 12))]
 
 
+def coded(name: RowName, tables: list[npt.NDArray[np.float32]], work: Path, **counts: Any) -> Layers:
+    """counts: those of source and target, where they are not to be equal"""
+    equal = {"counts": [np.ones(len(table), dtype=np.int64) for table in tables[:2]]}
+    settings = CodeSettings(effort="fast")
+    return coded_layers(name, *tables, **{**equal, **counts}, seed=1, settings=settings, work=work, log=print)
+
+
 @pytest.mark.parametrize("text", ["additive-4x4", "additive-4x4-each", "additive-4x16"])
 def test_layers_are_the_rows_of_their_own_table(
     text: str, tables: list[npt.NDArray[np.float32]], tmp_path: Path
 ) -> None:
-    settings = CodeSettings(effort="fast")
-    layers = coded_layers(RowName.parse(text), *tables, seed=1, settings=settings, work=tmp_path, log=print)
+    layers = coded(RowName.parse(text), tables, tmp_path)
     errors = []
     for layer, table in zip((layers.source, layers.target), tables, strict=False):
         rows = layer(torch.arange(len(table))).detach().numpy()
@@ -186,6 +212,22 @@ def test_layers_are_the_rows_of_their_own_table(
     assert np.concatenate(errors).mean() == pytest.approx(layers.loss, rel=1e-4)
 
 
+@pytest.mark.parametrize("text", ["additive-weighted-2x4", "additive-weighted-2x4-each"])
+def test_weighted_codes_care_for_rows_that_training_looks_up(
+    text: str, tables: list[npt.NDArray[np.float32]], tmp_path: Path
+) -> None:
+    counts = [np.where(np.arange(len(table)) < 8, 1_000_000, 0) for table in tables[:2]]
+    layers = coded(RowName.parse(text), tables, tmp_path, counts=counts)
+    plain = coded(RowName.parse(text.replace("weighted-", "")), tables, tmp_path, counts=counts)
+
+    def error(made: Layers) -> float:
+        rows = [layer(torch.arange(8)).numpy() for layer in (made.source, made.target)]
+        return float(np.mean([np.square(row - table[:8]).sum() for row, table in zip(rows, tables, strict=False)]))
+
+    assert error(layers) < 0.8 * error(plain)
+    assert layers.loss > plain.loss
+
+
 def test_uniform_layers_are_rounded_tables(tables: list[npt.NDArray[np.float32]]) -> None:
     layers = uniform_layers(8, *tables[:2])
     for layer, table in zip((layers.source, layers.target), tables, strict=False):
@@ -194,9 +236,7 @@ def test_uniform_layers_are_rounded_tables(tables: list[npt.NDArray[np.float32]]
 
 
 def test_a_head_is_judged_and_counted_as_its_file_has_it(tables: list[npt.NDArray[np.float32]], tmp_path: Path) -> None:
-    name = RowName.parse("additive-4x4-head")
-    settings = CodeSettings(effort="fast")
-    layers = coded_layers(name, *tables, seed=1, settings=settings, work=tmp_path, log=print)
+    layers = coded(RowName.parse("additive-4x4-head"), tables, tmp_path)
     assert layers.head is not None
     assert layers.head_sizes is None
     with torch.no_grad():
@@ -224,12 +264,29 @@ def test_mistakes_end_in_one_sentence(tmp_path: Path) -> None:
         ("uniform-2", "uniform", "None", 2),
         ("gumbel-64x16", "gumbel", "64x16", 0),
         ("additive-8x256-each-head", "additive", "8x256", 0),
+        ("additive-weighted-16x16-each-swapped", "additive", "16x16", 0),
+        ("gumbel-16x16-head-swapped", "gumbel", "16x16", 0),
+        ("uniform-2-swapped", "uniform", "None", 2),
     ],
 )
 def test_names_of_rows(text: str, kind: str, scheme: str, number: int) -> None:
     name = RowName.parse(text)
     assert (name.kind, str(name.scheme), name.number) == (kind, scheme, number)
-    assert (name.each, name.head) == ("each" in text, "head" in text)
+    flags = ("weighted", "each", "head", "swapped")
+    assert [getattr(name, flag) for flag in flags] == [flag in text for flag in flags]
+
+
+@pytest.mark.parametrize(
+    "text", ["baseline-swapped", "prune-90-swapped", "additive-8x4-swapped-head", "uniform-2-head"]
+)
+def test_names_that_mean_nothing_are_refused(text: str) -> None:
+    with pytest.raises(SettingError, match=f"row '{text}' is none of baseline, fixed"):
+        RowName.parse(text)
+
+
+def test_the_networks_codes_know_no_weights() -> None:
+    with pytest.raises(SettingError, match=r"row 'gumbel-weighted-4x4': weights go with additive alone"):
+        RowName.parse("gumbel-weighted-4x4")
 
 
 def test_a_row_of_nine_bits_is_refused() -> None:
