@@ -72,6 +72,8 @@ _ALL = (
             "fixed",
             "prune-90",
             "additive-16x16",
+            "additive-weighted-32x16",
+            "additive-weighted-16x16",
             "uniform-4",
             "prune-95",
             "uniform-2",
