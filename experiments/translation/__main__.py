@@ -31,7 +31,8 @@ from lexicode import LexicodeError
 
 QUICK_ROWS = (
     "baseline", "fixed", "additive-8x4", "gumbel-8x4", "prune-90", "uniform-2", "additive-8x4-head",
-    "additive-8x4-swapped", "gumbel-8x4-swapped", "uniform-8-swapped", "additive-weighted-8x4-head-swapped",
+    "additive-8x4-swapped", "gumbel-8x4-swapped", "uniform-8-swapped", "gumbel-weighted-8x4-swapped",
+    "additive-weighted-8x4-head-swapped",
 )  # fmt: skip
 QUICK_PAIRS = 400
 QUICK_TRAINING = TrainingSettings(batch_size=16, validate_every=40, validation_sentences=20, max_epochs=8)

@@ -48,6 +48,7 @@ SWAPPED_ROWS = (
     "additive-16x16-swapped",
     "additive-weighted-64x16-swapped",
     "additive-weighted-32x16-swapped",
+    "gumbel-weighted-32x16-swapped",
     "additive-weighted-16x16-swapped",
     "uniform-4-swapped",
     "uniform-2-swapped",

@@ -6,7 +6,7 @@ prune-90                 the baseline's tables, 90 % of their values zero, train
 uniform-4                the baseline's tables rounded to 4 bits a value, fixed
 additive-32x16           coded by lexicode's learner, fixed; one set of codebooks serves both languages
 gumbel-32x16             coded by the paper's network, likewise
-additive-weighted-32x16  a row counts by the square root of how often training looks it up
+additive-weighted-32x16  a row counts by the square root of how often training looks it up; likewise gumbel's
 additive-32x16-each      each language has codebooks of its own
 additive-32x16-head      the softmax's table is coded too, and scored by `logits`; its codebooks train
 additive-32x16-swapped   put into the baseline's model as it is: nothing trains again; likewise gumbel's and uniform's
@@ -69,8 +69,6 @@ class RowName:
             return cls(text=text, kind="uniform", number=number, swapped=match[2] is not None)
         if match := CODED.fullmatch(text):
             kind, weighted, scheme, each, head, swapped = match.groups()
-            if weighted and kind != "additive":
-                raise SettingError(f"row {text!r}: weights go with additive alone")
             return cls(
                 text=text, kind=kind, scheme=CodeScheme.parse(scheme),
                 weighted=bool(weighted), each=bool(each), head=bool(head), swapped=bool(swapped),

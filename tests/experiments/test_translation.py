@@ -265,7 +265,7 @@ def test_mistakes_end_in_one_sentence(tmp_path: Path) -> None:
         ("gumbel-64x16", "gumbel", "64x16", 0),
         ("additive-8x256-each-head", "additive", "8x256", 0),
         ("additive-weighted-16x16-each-swapped", "additive", "16x16", 0),
-        ("gumbel-16x16-head-swapped", "gumbel", "16x16", 0),
+        ("gumbel-weighted-16x16-head-swapped", "gumbel", "16x16", 0),
         ("uniform-2-swapped", "uniform", "None", 2),
     ],
 )
@@ -282,11 +282,6 @@ def test_names_of_rows(text: str, kind: str, scheme: str, number: int) -> None:
 def test_names_that_mean_nothing_are_refused(text: str) -> None:
     with pytest.raises(SettingError, match=f"row '{text}' is none of baseline, fixed"):
         RowName.parse(text)
-
-
-def test_the_networks_codes_know_no_weights() -> None:
-    with pytest.raises(SettingError, match=r"row 'gumbel-weighted-4x4': weights go with additive alone"):
-        RowName.parse("gumbel-weighted-4x4")
 
 
 def test_a_row_of_nine_bits_is_refused() -> None:
