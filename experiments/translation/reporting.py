@@ -11,7 +11,7 @@ from experiments.common.sizes import FLOAT32_BYTES, mebibytes
 from experiments.common.tables import markdown_table
 from experiments.translation.comparing import compared
 from experiments.translation.datasets import DATASETS, DataSet
-from experiments.translation.drawing import draw_quality
+from experiments.translation.drawing import draw_gains
 from experiments.translation.model import READOUT
 from experiments.translation.outputs import Outputs
 from experiments.translation.precision import PRECISIONS
@@ -20,6 +20,15 @@ from experiments.translation.rows import RowName
 from experiments.translation.swapping import swapped_section
 from experiments.translation.verdict import verdict
 from experiments.translation.vocabularies import draw_sizes, size_notes, size_table
+
+KINDS = {
+    "baseline": "dense",
+    "fixed": "dense, fixed",
+    "prune": "pruned",
+    "uniform": "uniform",
+    "additive": "lexicode",
+    "gumbel": "the paper's network",
+}
 
 
 def write_report(results: Results, dataset: DataSet) -> None:
@@ -31,7 +40,7 @@ def write_report(results: Results, dataset: DataSet) -> None:
     stem = results.path.with_suffix("")
     quality, swapped, sizes = (Path(f"{stem}-{part}.svg") for part in ("bleu", "swapped", "sizes"))
     resampling = Resampling(Outputs(results.path))
-    draw_quality(_named(rows), resampling, quality)
+    draw_gains(compared(_named(rows)), _by_kind(rows), resampling, quality)
     draw_sizes(dataset.units, sizes)
     parts = [
         f"# Translation with coded embeddings: {dataset.title}",
@@ -63,6 +72,14 @@ def _named(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in rows:
         names.setdefault(row["name"], []).append(row)
     return names
+
+
+def _by_kind(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
+    """What a row is called in a plot's legend, and beside its point"""
+    return {
+        label: {row["name"]: row["name"].partition("-")[2] for row in rows if row["kind"] == kind}
+        for kind, label in KINDS.items()
+    }
 
 
 # ---- the rows

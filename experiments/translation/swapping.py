@@ -8,11 +8,19 @@ from experiments.common.comparing import with_spread
 from experiments.common.results import Row, mean_and_spread
 from experiments.common.tables import markdown_table
 from experiments.translation.comparing import SeedComparison, listed
-from experiments.translation.drawing import draw_quality
+from experiments.translation.drawing import draw_gains
 from experiments.translation.resampling import COVERED, SAMPLES, Resampling
 from experiments.translation.rows import RowName
 
 SUFFIX = "-swapped"
+# Curves of the plot: kind and whether weighted
+CURVES = {
+    "lexicode, weighted": ("additive", True),
+    "lexicode": ("additive", False),
+    "network, weighted": ("gumbel", True),
+    "the paper's network": ("gumbel", False),
+    "uniform": ("uniform", False),
+}
 BASELINE = "baseline"
 
 
@@ -28,7 +36,7 @@ def swapped_section(groups: dict[str, list[Row]], resampling: Resampling, plot: 
         return []
     # From the largest file to the smallest
     names.sort(key=lambda name: (-int(found[name][0]["paper_bytes"]), name))
-    draw_quality({name: found[name] for name in (BASELINE, *names)}, resampling, plot)
+    draw_gains(rows, _families(names), resampling, plot, joined=True)
     return [
         "## Without training again",
         _how(),
@@ -36,6 +44,17 @@ def swapped_section(groups: dict[str, list[Row]], resampling: Resampling, plot: 
         "\n".join(f"- {sentence}" for sentence in _pairs(names, rows, resampling)),
         f"![BLEU against size, nothing trained again]({plot.name})",
     ]
+
+
+def _families(names: list[str]) -> dict[str, dict[str, str]]:
+    """The curves of codes that serve both tables and leave the softmax dense: name -> scheme or bits"""
+    families: dict[str, dict[str, str]] = {label: {} for label in CURVES}
+    for text in names:
+        name = RowName.parse(text)
+        if not name.head and not name.each:
+            (label,) = (label for label, curve in CURVES.items() if curve == (name.kind, name.weighted))
+            families[label][text] = str(name.scheme) if name.scheme else f"{name.number} bits"
+    return families
 
 
 def _how() -> str:
