@@ -39,7 +39,7 @@ class DataSet:
     paper: tuple[PaperRow, ...] = ()
 
 
-# Hardly any work beyond learning the codes, which the rows above share.
+# Hardly any work beyond learning the codes, which retrained rows share where there are such.
 SWAPPED_ROWS = (
     "additive-64x16-swapped",
     "gumbel-64x16-swapped",

@@ -43,6 +43,7 @@ def draw_gains(
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+        if notes:
+            axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
         # The highest first: of two points that lie close the upper one's note is then the upper one.
         write_notes(axes, sorted(notes, key=lambda note: -note[1]))

@@ -66,9 +66,7 @@ class Recipe:
 
     def _compute(self, name: RowName, seed: int) -> None:
         layers = self._layers(name, seed)
-        model = self._swapped_model(layers, seed) if name.swapped else self._fresh_model(layers, seed)
-        if name.kind == "prune":
-            model.load_state_dict(self._baseline(seed))
+        model = self._model(name, layers, seed)
         progress = self._as_it_is(model) if name.swapped else self._trained(name, model, seed)
         layers = as_in_file(layers)
         began = time.monotonic()
@@ -125,7 +123,7 @@ class Recipe:
         if name.kind == "fixed":
             return fixed_layers(source_table, target_table)
         if name.kind == "uniform":
-            return uniform_layers(name.number, source_table, target_table)
+            return uniform_layers(name.number, source_table, target_table, self.data.counts)
         return coded_layers(
             name, source_table, target_table, head,
             counts=self.data.counts, seed=seed, settings=self.codes, work=self.work, log=self.log,
@@ -140,6 +138,13 @@ class Recipe:
         )
         return Layers(source=source, target=target, vectors=len(source.weight) + len(target.weight))
 
+    def _model(self, name: RowName, layers: Layers, seed: int) -> Translator:
+        if name.kind == "prune":
+            return self._baseline_model(seed)
+        if name.swapped:
+            return swapped(self._baseline_model(seed), layers)
+        return self._fresh_model(layers, seed)
+
     def _fresh_model(self, layers: Layers, seed: int) -> Translator:
         """Around the layers, values that depend on the seed alone."""
         torch.manual_seed(seed)
@@ -148,15 +153,9 @@ class Recipe:
             model.head = layers.head
         return model
 
-    @torch.no_grad()
-    def _swapped_model(self, layers: Layers, seed: int) -> Translator:
-        """The baseline, but for the layers."""
+    def _baseline_model(self, seed: int) -> Translator:
         model = self._fresh_model(self._dense_layers(seed), seed)
         model.load_state_dict(self._baseline(seed))
-        model.source_embedding, model.target_embedding = layers.source, layers.target
-        if layers.head is not None:
-            layers.head.bias.copy_(model.head.bias)
-            model.head = layers.head
         return model
 
     def _baseline(self, seed: int) -> dict[str, Tensor]:
@@ -215,6 +214,7 @@ class Recipe:
             "code_bytes": layers.code_bytes,
             **(layers.sizes or _sizes(name, tables)).as_dict(),
             "loss": layers.loss,
+            "lookup_loss": layers.lookup_loss,
             "learning_seconds": layers.learning_seconds,
             "learning_iterations": layers.learning_iterations,
             "learning": None if name.scheme is None else self.codes.of(name.kind),
@@ -225,6 +225,16 @@ class Recipe:
             figures["sources"] = self.data.test.source_lines[:SHOWN]
             figures["references"] = self.data.test.target_lines[:SHOWN]
         return figures
+
+
+@torch.no_grad()
+def swapped(model: Translator, layers: Layers) -> Translator:
+    """The trained model with the layers in the place of its own; the rest stays."""
+    model.source_embedding, model.target_embedding = layers.source, layers.target
+    if layers.head is not None:
+        layers.head.bias.copy_(model.head.bias)
+        model.head = layers.head
+    return model
 
 
 def _tables(model: Translator) -> list[Tensor]:

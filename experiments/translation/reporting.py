@@ -9,7 +9,7 @@ from experiments.common.comparing import with_spread
 from experiments.common.results import Results, Row, mean_and_spread, write_whole
 from experiments.common.sizes import FLOAT32_BYTES, mebibytes
 from experiments.common.tables import markdown_table
-from experiments.translation.comparing import compared
+from experiments.translation.comparing import compared, listed
 from experiments.translation.datasets import DATASETS, DataSet
 from experiments.translation.drawing import draw_gains
 from experiments.translation.model import READOUT
@@ -45,7 +45,7 @@ def write_report(results: Results, dataset: DataSet) -> None:
     parts = [
         f"# Translation with coded embeddings: {dataset.title}",
         _how(dataset, rows, results.path.name),
-        _table(rows),
+        _table(rows) if rows else "",
         verdict(_named(rows), resampling),
         f"![BLEU against size]({quality.name})",
         "Bars, where a row's whole translations are kept: the square brackets above.",
@@ -155,7 +155,8 @@ def _precisions(rows: list[Row]) -> str:
     others = {_precision_of(row) for row in rows} - {PRECISIONS[0]}
     told = [(name, sorted({row["seed"] for row in rows if _precision_of(row) == name})) for name in sorted(others)]
     return "".join(
-        f"; seed {' and '.join(map(str, seeds))} trained with products in {name} (`--precision {name}`)"
+        f"; seed{'s' if len(seeds) > 1 else ''} {listed(map(str, seeds))} trained with products in {name} "
+        f"(`--precision {name}`)"
         for name, seeds in told
     )
 

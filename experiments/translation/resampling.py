@@ -68,3 +68,8 @@ class Resampling:
         """Of the difference of mean BLEU; None where a row's translations are missing"""
         ours, theirs = self._runs(rows), self._runs(reference)
         return None if ours is None or theirs is None else difference_interval(ours, theirs)
+
+    def bracket(self, rows: Sequence[Row], reference: Sequence[Row]) -> str:
+        """The interval as it stands behind a difference: ` [-0.61, +0.35]`, nothing where it is not known"""
+        bounds = self.interval(rows, reference)
+        return "" if bounds is None else f" [{bounds[0]:+.2f}, {bounds[1]:+.2f}]"

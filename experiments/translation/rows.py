@@ -6,7 +6,8 @@ prune-90                 the baseline's tables, 90 % of their values zero, train
 uniform-4                the baseline's tables rounded to 4 bits a value, fixed
 additive-32x16           coded by lexicode's learner, fixed; one set of codebooks serves both languages
 gumbel-32x16             coded by the paper's network, likewise
-additive-weighted-32x16  a row counts by the square root of how often training looks it up; likewise gumbel's
+additive-weighted-32x16  a row counts by the square root of how often training looks it up (a softmax's rows count
+                         alike); likewise gumbel's
 additive-32x16-each      each language has codebooks of its own
 additive-32x16-head      the softmax's table is coded too, and scored by `logits`; its codebooks train
 additive-32x16-swapped   put into the baseline's model as it is: nothing trains again; likewise gumbel's and uniform's
@@ -32,6 +33,7 @@ from lexicode import CodedEmbedding, CodeScheme, SettingError, Vectors
 from lexicode.torch import CompositionalEmbedding, CompositionalHead
 
 Table = npt.NDArray[np.float32]
+Counts = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
 
 PRUNED = re.compile(r"prune-(\d{1,2})")
@@ -82,7 +84,8 @@ class RowName:
 class Layers:
     """What stands for the two tables, and for the softmax's where it is coded; what they take and how they were made.
 
-    loss: mean squared distance a row to the baseline's tables; vectors: basis vectors, or rows of dense tables;
+    loss: mean squared distance a row to the baseline's tables; lookup_loss: the same, each row counted as often as
+    training looks it up; vectors: basis vectors, or rows of dense tables;
     sizes and head_sizes: None for what is still to be trained
     """
 
@@ -94,6 +97,7 @@ class Layers:
     code_bits: int | None = None
     code_bytes: int | None = None
     loss: float | None = None
+    lookup_loss: float | None = None
     learning_seconds: float = 0.0
     learning_iterations: int | None = None
     head_sizes: Sizes | None = None
@@ -153,7 +157,7 @@ def fixed_layers(source: Table, target: Table) -> Layers:
     )
 
 
-def uniform_layers(bits: int, source: Table, target: Table) -> Layers:
+def uniform_layers(bits: int, source: Table, target: Table, counts: Sequence[Counts]) -> Layers:
     quantized = [quantize(table, bits) for table in (source, target)]
     rows = [each.decode() for each in quantized]
     return Layers(
@@ -161,7 +165,7 @@ def uniform_layers(bits: int, source: Table, target: Table) -> Layers:
         target=_fixed(rows[1]),
         vectors=len(source) + len(target),
         sizes=_sum([each.sizes for each in quantized]),
-        loss=_loss(np.concatenate(rows), np.concatenate([source, target])),
+        **_losses(rows, [source, target], counts),
     )
 
 
@@ -171,7 +175,7 @@ def coded_layers(
     target: Table,
     head: Table,
     *,
-    counts: Sequence[npt.NDArray[np.int64]],
+    counts: Sequence[Counts],
     seed: int,
     settings: CodeSettings,
     work: Path,
@@ -213,7 +217,7 @@ def coded_layers(
         sizes=_sum([sizes_of(each) for each in coded]),
         code_bits=scheme.bits_per_row,
         code_bytes=sum(code_bytes(len(each), scheme) for each in coded),
-        loss=_loss(np.concatenate([each.decode() for each in coded]), np.concatenate([source, target])),
+        **_losses([each.decode() for each in coded], [source, target], counts),
         learning_seconds=sum(seconds) + head_seconds,
         learning_iterations=iterations[0],
     )
@@ -231,5 +235,10 @@ def _sum(sizes: list[Sizes]) -> Sizes:
     )
 
 
-def _loss(decoded: Table, original: Table) -> float:
-    return float(np.square(decoded - original).sum(axis=1, dtype=np.float64).mean())
+def _losses(decoded: Sequence[Table], original: Sequence[Table], counts: Sequence[Counts]) -> dict[str, float]:
+    """The layers' `loss` and `lookup_loss`"""
+    distances = np.square(np.concatenate(decoded) - np.concatenate(original)).sum(axis=1, dtype=np.float64)
+    return {
+        "loss": float(distances.mean()),
+        "lookup_loss": float(np.average(distances, weights=np.concatenate(counts))),
+    }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.common.comparing import with_spread
 from experiments.common.results import Row, mean_and_spread
 from experiments.common.tables import markdown_table
-from experiments.translation.comparing import SeedComparison, listed
+from experiments.translation.comparing import SeedComparison, compared, listed
 from experiments.translation.drawing import draw_gains
 from experiments.translation.resampling import COVERED, SAMPLES, Resampling
 from experiments.translation.rows import RowName
@@ -18,86 +18,120 @@ CURVES = {
     "lexicode, weighted": ("additive", True),
     "lexicode": ("additive", False),
     "network, weighted": ("gumbel", True),
-    "the paper's network": ("gumbel", False),
+    "network": ("gumbel", False),
     "uniform": ("uniform", False),
 }
-BASELINE = "baseline"
 
 
 def swapped_section(groups: dict[str, list[Row]], resampling: Resampling, plot: Path) -> list[str]:
-    """Heading, table, sentences and plot; nothing where there is no such row beside a baseline.
+    """Heading, table, sentences and plot; nothing where there is no such row beside its own baseline.
 
     groups: name -> its rows of all seeds, trained ones too
     """
-    found = {name: group for name, group in groups.items() if name == BASELINE or RowName.parse(name).swapped}
-    rows = SeedComparison(found=found, value=lambda row: float(row["bleu"]))
-    names = [name for name in found if name != BASELINE and rows.comparable(name, BASELINE)]
-    if not names:
+    trained = {_model_of(row) for row in groups.get("baseline", ())}
+    rows = [row for name, group in groups.items() if RowName.parse(name).swapped for row in group]
+    own = [row for row in rows if _model_of(row) in trained]
+    if not own:
         return []
-    # From the largest file to the smallest
-    names.sort(key=lambda name: (-int(found[name][0]["paper_bytes"]), name))
-    draw_gains(rows, _families(names), resampling, plot, joined=True)
-    return [
-        "## Without training again",
-        _how(),
-        _table(names, rows, resampling),
-        "\n".join(f"- {sentence}" for sentence in _pairs(names, rows, resampling)),
-        f"![BLEU against size, nothing trained again]({plot.name})",
-    ]
-
-
-def _families(names: list[str]) -> dict[str, dict[str, str]]:
-    """The curves of codes that serve both tables and leave the softmax dense: name -> scheme or bits"""
-    families: dict[str, dict[str, str]] = {label: {} for label in CURVES}
-    for text in names:
-        name = RowName.parse(text)
-        if not name.head and not name.each:
-            (label,) = (label for label, curve in CURVES.items() if curve == (name.kind, name.weighted))
-            families[label][text] = str(name.scheme) if name.scheme else f"{name.number} bits"
-    return families
-
-
-def _how() -> str:
-    return (
-        "Codes put into the baseline's trained model as they are, which is what shrinking a model that one has comes "
-        "to. Here a loss is that of the codes alone: all rows of a seed have the very same model around them, so no "
-        "luck of training is in a difference, and what chance is left in it is that of the test's sentences (in square "
-        f"brackets: between which bounds {COVERED} % of {SAMPLES:,} resamplings of them have it)."
-    )
-
-
-def _table(names: list[str], rows: SeedComparison, resampling: Resampling) -> str:
-    columns = ["tables", "seeds", "of dense", "loss a row", "BLEU", "against the baseline"]
-    lines = []
-    for name in names:
-        group, dense = rows.found[name], rows.found[BASELINE][0]["paper_bytes"]
-        loss = mean_and_spread([row["loss"] for row in group])[0]
-        lines.append([
-            name.removesuffix(SUFFIX), ", ".join(str(row["seed"]) for row in group),
-            f"{group[0]['paper_bytes'] / dense:.1%}", f"{loss:.4f}", with_spread(rows.values(name), digits=2),
-            _gain(name, BASELINE, rows, resampling),
-        ])  # fmt: skip
-    return markdown_table(columns, lines)
-
-
-def _gain(name: str, reference: str, rows: SeedComparison, resampling: Resampling) -> str:
-    told, bounds = f"{rows.gain(name, reference):+.2f}", resampling.interval(*rows.sides(name, reference))
-    return told if bounds is None else f"{told} [{bounds[0]:+.2f}, {bounds[1]:+.2f}]"
-
-
-def _pairs(names: list[str], rows: SeedComparison, resampling: Resampling) -> list[str]:
-    """Lexicode's codes beside the network's of the same scheme"""
-    lines = []
-    for network in names:
-        own = network.replace("gumbel", "additive")
-        if own == network or own not in names or not rows.comparable(own, network):
-            continue
-        ours, theirs = rows.sides(own, network)
-        seeds = listed(str(row["seed"]) for row in ours)
-        losses = [mean_and_spread([row["loss"] for row in side])[0] for side in (ours, theirs)]
-        lines.append(
-            f"{own.removesuffix(SUFFIX)} beside {network.removesuffix(SUFFIX)} with "
-            f"{'seeds' if len(ours) > 1 else 'seed'} {seeds}: {_gain(own, network, rows, resampling)} BLEU, "
-            f"{losses[0]:.4f} against {losses[1]:.4f} in loss a row."
+    # From the largest tables to the smallest
+    own.sort(key=lambda row: (-int(row["paper_bytes"]), row["name"], row["seed"]))
+    found: dict[str, list[Row]] = {}
+    for row in own:
+        found.setdefault(row["name"], []).append(row)
+    names = list(found)
+    telling = _Telling(compared({"baseline": groups["baseline"], **found}), resampling)
+    sentences = [*telling.learners(names), *telling.weights(names)]
+    if left := [f"{row['name']} ({row['seed']})" for row in rows if row not in own]:
+        sentences.append(
+            f"Left out, for the model around them is not that of the baseline above (name and seed): {', '.join(left)}."
         )
-    return lines
+    parts = ["## Without training again", HOW, telling.table(names), "\n".join(f"- {line}" for line in sentences)]
+    if families := telling.families(names):
+        draw_gains(telling.rows, families, resampling, plot, joined=True)
+        parts += [
+            f"![BLEU against size, nothing trained again]({plot.name})",
+            "Means of the seeds that all have; bars as above.",
+        ]
+    return [part for part in parts if part]
+
+
+def _model_of(row: Row) -> tuple[int, str | None]:
+    """Which training of which seed's baseline a row comes from"""
+    return row["seed"], row.get("baseline")
+
+
+HOW = (
+    "Tables put into the baseline's trained model as they are, which is what shrinking a model that one has comes to. "
+    "Within a seed all but the tables is the same, so that no second training's luck is in a difference; how much a "
+    "model suffers differs from one to the next, which the seeds' own figures show. In square brackets, for these very "
+    f"models: between which bounds {COVERED} % of {SAMPLES:,} resamplings of the test's sentences have the difference; "
+    "of so many some leave zero out by chance. In `weighted` codes a row counts by the square root of how often "
+    "training looks it up. Loss a look-up is the squared distance of a row that is looked up, loss a row that of all "
+    "rows alike."
+)
+
+
+@dataclass(frozen=True)
+class _Telling:
+    rows: SeedComparison
+    resampling: Resampling
+
+    def table(self, names: list[str]) -> str:
+        columns = ["tables", "seeds", "of dense", "loss a row", "loss a look-up", "BLEU", "against the baseline"]
+        lines = []
+        for name in names:
+            own, base = self.rows.sides(name, "baseline")
+            lines.append([
+                name.removesuffix(SUFFIX), ", ".join(str(row["seed"]) for row in own),
+                f"{_mean(own, 'paper_bytes') / _mean(base, 'paper_bytes'):.1%}",
+                f"{_mean(own, 'loss'):.4f}", f"{_mean(own, 'lookup_loss'):.4f}",
+                ", ".join(f"{row['bleu']:.2f}" for row in own), self._by_seed(name, "baseline"),
+            ])  # fmt: skip
+        return markdown_table(columns, lines)
+
+    def learners(self, names: list[str]) -> list[str]:
+        """Lexicode's codes beside the network's of the same tables and scheme"""
+        return self._pairs([(name.replace("gumbel", "additive"), name) for name in names if "gumbel" in name])
+
+    def weights(self, names: list[str]) -> list[str]:
+        """Codes that care for frequent pieces beside those that do not"""
+        return self._pairs([(name, name.replace("-weighted", "")) for name in names if RowName.parse(name).weighted])
+
+    def _pairs(self, pairs: list[tuple[str, str]]) -> list[str]:
+        lines = []
+        for name, other in pairs:
+            if name not in self.rows.found or not self.rows.comparable(name, other):
+                continue
+            sides = self.rows.sides(name, other)
+            seeds = listed(str(row["seed"]) for row in sides[0])
+            losses = " against ".join(f"{_mean(side, 'lookup_loss'):.4f}" for side in sides)
+            lines.append(
+                f"{name.removesuffix(SUFFIX)} beside {other.removesuffix(SUFFIX)}: {self._by_seed(name, other)} BLEU "
+                f"with seed{'s' if len(sides[0]) > 1 else ''} {seeds}, {losses} in loss a look-up."
+            )
+        return lines
+
+    def _by_seed(self, name: str, reference: str) -> str:
+        """`-1.02 [-1.67, -0.42], -2.50 [-3.31, -1.65]`"""
+        told = []
+        for row, other in zip(*self.rows.sides(name, reference), strict=True):
+            # Not "-0.00"
+            gain = round(row["bleu"] - other["bleu"], 2) + 0.0
+            told.append(f"{gain:+.2f}{self.resampling.bracket([row], [other])}")
+        return ", ".join(told)
+
+    def families(self, names: list[str]) -> dict[str, dict[str, str]]:
+        """The plot's curves: codes that serve both tables, leave the softmax dense and have all seeds; name -> note"""
+        seeds = {row["seed"] for name in names for row in self.rows.found[name]}
+        families: dict[str, dict[str, str]] = {}
+        for text in names:
+            name = RowName.parse(text)
+            if name.head or name.each or {row["seed"] for row in self.rows.found[text]} != seeds:
+                continue
+            (label,) = (label for label, curve in CURVES.items() if curve == (name.kind, name.weighted))
+            families.setdefault(label, {})[text] = str(name.scheme or f"{name.number} bits")
+        return {label: families[label] for label in CURVES if label in families}
+
+
+def _mean(group: list[Row], column: str) -> float:
+    return mean_and_spread([row[column] for row in group])[0]

@@ -66,7 +66,7 @@ class _Telling:
         else:
             lines.append("All rows are of one seed: what another one would change is not known.")
         lines += self._schedule()
-        if any(self._interval(name, "baseline") for name in self.rows.found if name != "baseline"):
+        if any(self._bracket(name, "baseline") for name in self.rows.found if name != "baseline"):
             lines.append(
                 f"In square brackets, for rows whose translations are all kept: between which bounds {COVERED} % of "
                 f"{SAMPLES:,} resamplings of the test's sentences have the difference. What another seed would change "
@@ -99,7 +99,7 @@ class _Telling:
         """Rows of these kinds whose softmax is dense, the largest first"""
         found = self.rows.found
         names = [name for name, group in found.items() if group[0]["kind"] in kinds and "head" not in group[0]]
-        return sorted(names, key=lambda name: -int(found[name][0]["paper_bytes"]))
+        return sorted(names, key=lambda name: (-int(found[name][0]["paper_bytes"]), name))
 
     def _told(self, name: str) -> str:
         first, base = (side[0] for side in self.rows.sides(name, "baseline"))
@@ -122,30 +122,38 @@ class _Telling:
         return beside
 
     def _beside(self, name: str, reference: str) -> str:
-        told, bounds = self.rows.against(name, reference), self._interval(name, reference)
-        return told if bounds is None else f"{told} [{bounds[0]:+.2f}, {bounds[1]:+.2f}]"
+        return self.rows.against(name, reference) + self._bracket(name, reference)
 
-    def _interval(self, name: str, reference: str) -> tuple[float, float] | None:
-        return self.resampling.interval(*self.rows.sides(name, reference))
+    def _bracket(self, name: str, reference: str) -> str:
+        return self.resampling.bracket(*self.rows.sides(name, reference))
 
     def _claim(self) -> list[str]:
-        """All coded rows that are as small as the paper says can be had for nothing"""
+        """All coded rows that are as small as the paper says can be had for nothing, and those past the paper"""
         base = self.rows.found["baseline"][0]["paper_bytes"]
         names = [
             name
             for name in self._names("gumbel", "additive")
             if self.rows.found[name][0]["paper_bytes"] <= (1 - CLAIMED / 100) * base
         ]
-        if len(names) < 2:
-            return []
+        plain = [name for name in names if not RowName.parse(name).weighted]
+        weighted = [name for name in names if name not in plain]
+        lines = []
+        if len(plain) > 1:
+            lines.append(
+                f"All codes that make the tables {CLAIMED} % smaller or more, from where on the paper finds no loss, "
+                f"and leave the softmax dense ({', '.join(plain)}): {self._together(plain)}."
+            )
+        if len(weighted) > 1:
+            lines.append(
+                f"Those in which a row counts by the square root of its look-ups ({', '.join(weighted)}): "
+                f"{self._together(weighted)}."
+            )
+        return lines
+
+    def _together(self, names: list[str]) -> str:
         told = f"{self.rows.together(names)} against the baselines of their seeds"
         controlled = [name for name in names if self.rows.comparable(name, "fixed")]
-        if controlled:
-            told += f", {self.rows.together(controlled, 'fixed')} against fixed"
-        return [
-            f"All codes that make the tables {CLAIMED} % smaller or more, from where on the paper finds no loss, and "
-            f"leave the softmax dense ({', '.join(names)}): {told}."
-        ]
+        return f"{told}, {self.rows.together(controlled, 'fixed')} against fixed" if controlled else told
 
     def _smallest(self) -> list[str]:
         """Which schemes are not below the baseline; by the validation set, for whoever chooses by the test set finds
@@ -156,9 +164,13 @@ class _Telling:
         told = {name: self._validations(name) for name in names}
         kept = {name: (own, base) for name, (own, base) in told.items() if own >= base}
         which = ", ".join(f"{name} ({own:.2f}, baseline {base:.2f})" for name, (own, base) in kept.items())
-        smallest = f" {list(kept)[-1]} is the smallest." if len(kept) > 1 else ""
+        smallest = ""
+        if len(kept) > 1:
+            size = min(self.rows.found[name][0]["paper_bytes"] for name in kept)
+            least = [name for name in kept if self.rows.found[name][0]["paper_bytes"] == size]
+            smallest = f" The smallest: {listed(least)}."
         return [
-            f"Of lexicode's schemes ({len(names)} tried), on the validation set not below the smoothed BLEU of the "
+            f"Of lexicode's rows ({len(names)} tried), on the validation set not below the smoothed BLEU of the "
             f"baseline's same seeds: {which or 'none'}.{smallest}"
         ]
 

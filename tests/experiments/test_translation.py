@@ -16,11 +16,15 @@ import torch
 from experiments.common.claims import claimed
 from experiments.translation import precision
 from experiments.translation.__main__ import QUICK_ROWS, main
+from experiments.translation.batches import make_batch
+from experiments.translation.model import READOUT, Translator, dense_embedding
 from experiments.translation.outputs import Outputs
+from experiments.translation.recipe import swapped
 from experiments.translation.rows import CodeSettings, Layers, RowName, as_in_file, coded_layers, uniform_layers
 from experiments.translation.scoring import tokenized_bleu
+from experiments.translation.segmenting import END, START
 from lexicode import SettingError
-from translation_samples import write_multi30k
+from translation_samples import small_data, write_multi30k
 
 
 def run(root: Path, *words: str) -> list[dict[str, Any]]:
@@ -74,14 +78,20 @@ def test_swapped_rows_are_the_baseline_with_other_tables(finished: Path) -> None
     # The same codes as those of the row that trained.
     for name in ("additive-8x4", "gumbel-8x4"):
         assert rows[f"{name}-swapped"]["loss"] == rows[name]["loss"]
+    assert rows["additive-weighted-8x4-head-swapped"]["loss"] > rows["additive-8x4"]["loss"]
+    assert rows["additive-weighted-8x4-head-swapped"]["lookup_loss"] < rows["additive-8x4"]["lookup_loss"]
     # Eight bits a value change next to nothing; random tables would leave nothing.
     assert rows["uniform-8-swapped"]["bleu"] == pytest.approx(rows["baseline"]["bleu"], abs=2)
     assert rows["uniform-8-swapped"]["validation"] == pytest.approx(rows["baseline"]["validation"], abs=2)
     text = (finished / "results/translation.md").read_text(encoding="utf-8")
     retrained, _, after = text.partition("## Without training again")
-    assert "-swapped |" not in retrained
-    assert "\n| uniform-8 | 1 | " in after
-    assert "\n- additive-8x4 beside gumbel-8x4 with seed 1: +" in after
+    section, _, rest = after.partition("## The paper's figures")
+    assert "swapped" not in retrained + rest
+    assert set(re.findall(r"^\| (\S+) \| 1 \|", section, flags=re.MULTILINE)) == {
+        name.removesuffix("-swapped") for name in QUICK_ROWS if name.endswith("-swapped")
+    }
+    assert re.search(r"\n- additive-8x4 beside gumbel-8x4: [+-]\d+\.\d\d \[.*\] BLEU with seed 1, ", section)
+    assert re.search(r"\n- gumbel-weighted-8x4 beside gumbel-8x4: ", section)
     assert (finished / "results/translation-swapped.svg").exists()
 
 
@@ -111,7 +121,8 @@ def test_the_report_is_made_from_the_results_alone(finished: Path, tmp_path: Pat
     main(["--report-only", "--results", str(tmp_path)])
     text = (tmp_path / "translation.md").read_text(encoding="utf-8")
     for name in QUICK_ROWS:
-        assert f"\n| {name.removesuffix('-swapped')} | 1 |" in text
+        if not name.endswith("swapped"):
+            assert f"\n| {name} | 1 |" in text
     assert text.count("| source |") == 10
     assert "| IWSLT14 German to English | gumbel-64x16 | 1,024 | 256 | 1.22 | 2.11 | 29.56 |" in text
     # 250,000 codes of 16 bytes and 512 float16 codewords of 256: 4.06 MB of a dense 244.
@@ -190,11 +201,19 @@ def tables() -> list[npt.NDArray[np.float32]]:
     return [rng.normal(size=shape).astype(np.float32) for shape in ((30, 8), (20, 8), (20, 12))]
 
 
-def coded(name: RowName, tables: list[npt.NDArray[np.float32]], work: Path, **counts: Any) -> Layers:
-    """counts: those of source and target, where they are not to be equal"""
-    equal = {"counts": [np.ones(len(table), dtype=np.int64) for table in tables[:2]]}
-    settings = CodeSettings(effort="fast")
-    return coded_layers(name, *tables, **{**equal, **counts}, seed=1, settings=settings, work=work, log=print)
+def equal_counts(tables: list[npt.NDArray[np.float32]]) -> list[npt.NDArray[np.int64]]:
+    """Of source and target"""
+    return [np.ones(len(table), dtype=np.int64) for table in tables[:2]]
+
+
+def coded(
+    name: RowName,
+    tables: list[npt.NDArray[np.float32]],
+    work: Path,
+    counts: list[npt.NDArray[np.int64]] | None = None,
+) -> Layers:
+    settings, counts = CodeSettings(effort="fast"), counts or equal_counts(tables)
+    return coded_layers(name, *tables, counts=counts, seed=1, settings=settings, work=work, log=print)
 
 
 @pytest.mark.parametrize("text", ["additive-4x4", "additive-4x4-each", "additive-4x16"])
@@ -217,8 +236,8 @@ def test_weighted_codes_care_for_rows_that_training_looks_up(
     text: str, tables: list[npt.NDArray[np.float32]], tmp_path: Path
 ) -> None:
     counts = [np.where(np.arange(len(table)) < 8, 1_000_000, 0) for table in tables[:2]]
-    layers = coded(RowName.parse(text), tables, tmp_path, counts=counts)
-    plain = coded(RowName.parse(text.replace("weighted-", "")), tables, tmp_path, counts=counts)
+    layers = coded(RowName.parse(text), tables, tmp_path, counts)
+    plain = coded(RowName.parse(text.replace("weighted-", "")), tables, tmp_path, counts)
 
     def error(made: Layers) -> float:
         rows = [layer(torch.arange(8)).numpy() for layer in (made.source, made.target)]
@@ -226,10 +245,43 @@ def test_weighted_codes_care_for_rows_that_training_looks_up(
 
     assert error(layers) < 0.8 * error(plain)
     assert layers.loss > plain.loss
+    # 16 of the 50 rows are all that is looked up.
+    assert layers.lookup_loss == pytest.approx(2 * error(layers) / 16, rel=1e-4)
+
+
+@pytest.mark.parametrize("text", ["additive-2x4-swapped", "additive-2x4-head-swapped", "gumbel-2x4-each-swapped"])
+def test_a_swapped_model_has_other_tables_and_nothing_else(
+    text: str, tables: list[npt.NDArray[np.float32]], tmp_path: Path
+) -> None:
+    head = np.random.default_rng(9).normal(size=(20, READOUT)).astype(np.float32)
+    layers = coded(RowName.parse(text), [*tables[:2], head], tmp_path)
+    model = Translator(dense_embedding(30, 8), dense_embedding(20, 8), 20, 8)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    after = swapped(model, layers)
+    assert torch.equal(after.source_embedding(torch.arange(30)), layers.source(torch.arange(30)))
+    assert torch.equal(after.target_embedding(torch.arange(20)), layers.target(torch.arange(20)))
+    exchanged = ("source_embedding.", "target_embedding.", "head." if layers.head else "source_embedding.")
+    rest = {name: value for name, value in after.state_dict().items() if not name.startswith(exchanged)}
+    assert rest.keys() == {name for name in before if not name.startswith(exchanged)}
+    assert all(torch.equal(value, before[name]) for name, value in rest.items())
+    if layers.head is not None:
+        hidden = torch.randn(3, READOUT)
+        expected = hidden @ layers.head.embedding.weight.T + before["head.bias"]
+        torch.testing.assert_close(after.head(hidden), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_counts_are_how_often_an_epoch_looks_each_row_up(tmp_path: Path) -> None:
+    data = small_data(tmp_path)
+    batch = make_batch(data.train.sources, data.train.targets)
+    source, target = data.counts
+    looked_up = torch.cat([row[:length] for row, length in zip(batch.source, batch.lengths, strict=True)])
+    np.testing.assert_array_equal(source, np.bincount(looked_up, minlength=len(data.source)))
+    np.testing.assert_array_equal(target, np.bincount(batch.feedback, minlength=len(data.target)))
+    assert (target[START], target[END]) == (len(data.train.targets), 0)
 
 
 def test_uniform_layers_are_rounded_tables(tables: list[npt.NDArray[np.float32]]) -> None:
-    layers = uniform_layers(8, *tables[:2])
+    layers = uniform_layers(8, *tables[:2], equal_counts(tables))
     for layer, table in zip((layers.source, layers.target), tables, strict=False):
         np.testing.assert_allclose(layer.weight.numpy(), table, atol=0.03)
         assert not layer.weight.requires_grad

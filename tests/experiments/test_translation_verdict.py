@@ -84,6 +84,16 @@ def test_only_equal_seeds_are_compared() -> None:
     )
 
 
+def test_weighted_rows_are_no_evidence_for_the_papers_claim() -> None:
+    rows = [row("gumbel-4x4", 40.5, 2**15), row("additive-4x4", 39.5, 2**15)]
+    weighted = [row("additive-weighted-4x4", 41.0, 2**15), row("additive-weighted-2x4", 42.0, 2**14)]
+    text = told(BASELINES[0], *rows, *weighted)
+    assert "and leave the softmax dense (additive-4x4, gumbel-4x4): +0.00 in the mean of 2 runs against" in text
+    both = "additive-weighted-4x4, additive-weighted-2x4"
+    assert f"square root of its look-ups ({both}): +1.50 in the mean of 2 runs against" in text
+    assert "square root" not in told(BASELINES[0], *rows, weighted[0])
+
+
 def test_all_rows_that_are_small_enough_are_told_together() -> None:
     rows = [row("gumbel-4x4", 40.5, 2**16 - 5000), row("additive-8x4", 44.0, 2**17), row("additive-2x4", 39.0, 2**15)]
     assert "in the mean of 2 runs" not in told(BASELINES[0], *rows[:2])
@@ -124,7 +134,10 @@ def test_schemes_without_loss_are_told_by_validation() -> None:
         for scheme, score in (("16x4", "40.60"), ("8x4", "40.00"), ("2x4", "40.90"))
     )
     assert f"(4 tried), on the validation set not below the smoothed BLEU of the baseline's same seeds: {kept}." in text
-    assert ". additive-2x4 is the smallest." in text
+    assert "(40.90, baseline 40.00). The smallest: additive-2x4." in text
+    text = told(*BASELINES, *rows, row("additive-weighted-2x4", 40.9, 1000, validation=40.9))
+    assert "(5 tried)" in text
+    assert ". The smallest: additive-2x4 and additive-weighted-2x4." in text
     assert text.index("additive-16x4") < text.index("additive-4x4") < text.index("additive-2x4:")
     assert "baseline's same seeds: none." in told(*BASELINES, rows[2])
 
