@@ -25,7 +25,7 @@ def draw_gains(
 
     families: legend -> names of rows, each with the note beside its point; joined: by a line, a family's rows
     """
-    notes: list[tuple[float, float, str]] = []
+    points: list[tuple[float, float, str]] = []
     with drawing(path) as (axes,):
         for label, noted in families.items():
             names = [name for name in noted if rows.comparable(name, "baseline")]
@@ -37,13 +37,13 @@ def draw_gains(
             for name, size in zip(names, sizes, strict=True):
                 if (bounds := resampling.interval(*rows.sides(name, "baseline"))) is not None:
                     axes.vlines(size, *bounds, color=color, linewidth=0.8, alpha=0.6)
-            notes += [(size, gain, noted[name]) for size, gain, name in zip(sizes, gains, names, strict=True)]
+            points += [(size, gain, noted[name]) for size, gain, name in zip(sizes, gains, names, strict=True)]
         axes.axhline(0, color="0.7", linewidth=0.8, zorder=0)
         axes.set(xscale="log", xlabel="both tables, MB by the paper's count", ylabel="BLEU against the baseline")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_locator(NullLocator())
-        if notes:
-            axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+        if points:
+            axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1), ncols=3, columnspacing=1, handletextpad=0.4)
         # The highest first: of two points that lie close the upper one's note is then the upper one.
-        write_notes(axes, sorted(notes, key=lambda note: -note[1]))
+        write_notes(axes, sorted(points, key=lambda point: -point[1]))

@@ -214,7 +214,7 @@ class Recipe:
             "code_bytes": layers.code_bytes,
             **(layers.sizes or _sizes(name, tables)).as_dict(),
             "loss": layers.loss,
-            "lookup_loss": layers.lookup_loss,
+            "weighted_loss": layers.weighted_loss,
             "learning_seconds": layers.learning_seconds,
             "learning_iterations": layers.learning_iterations,
             "learning": None if name.scheme is None else self.codes.of(name.kind),

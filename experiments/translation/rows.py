@@ -84,8 +84,8 @@ class RowName:
 class Layers:
     """What stands for the two tables, and for the softmax's where it is coded; what they take and how they were made.
 
-    loss: mean squared distance a row to the baseline's tables; lookup_loss: the same, each row counted as often as
-    training looks it up; vectors: basis vectors, or rows of dense tables;
+    loss: mean squared distance a row to the baseline's tables; weighted_loss: the same, rows counting as they do
+    for weighted codes; vectors: basis vectors, or rows of dense tables;
     sizes and head_sizes: None for what is still to be trained
     """
 
@@ -97,7 +97,7 @@ class Layers:
     code_bits: int | None = None
     code_bytes: int | None = None
     loss: float | None = None
-    lookup_loss: float | None = None
+    weighted_loss: float | None = None
     learning_seconds: float = 0.0
     learning_iterations: int | None = None
     head_sizes: Sizes | None = None
@@ -157,6 +157,15 @@ def fixed_layers(source: Table, target: Table) -> Layers:
     )
 
 
+def row_weights(counts: Sequence[Counts]) -> list[Weights]:
+    """Of each table: the square root of how often training looks a row up, one more for what it never does
+
+    >>> row_weights([np.array([0, 3, 99])])
+    [array([ 1.,  2., 10.])]
+    """
+    return [np.sqrt(count + 1.0) for count in counts]
+
+
 def uniform_layers(bits: int, source: Table, target: Table, counts: Sequence[Counts]) -> Layers:
     quantized = [quantize(table, bits) for table in (source, target)]
     rows = [each.decode() for each in quantized]
@@ -196,8 +205,7 @@ def coded_layers(
         )  # fmt: skip
         return done.coded, done.seconds, done.iterations
 
-    # A piece that training never looks up is not worth nothing.
-    tables, weights = [source, target], [np.sqrt(count + 1.0) for count in counts]
+    tables, weights = [source, target], row_weights(counts)
     if not name.each:
         tables, weights = [np.concatenate(tables)], [np.concatenate(weights)]
     codings = [code(table, row if name.weighted else None) for table, row in zip(tables, weights, strict=True)]
@@ -236,9 +244,9 @@ def _sum(sizes: list[Sizes]) -> Sizes:
 
 
 def _losses(decoded: Sequence[Table], original: Sequence[Table], counts: Sequence[Counts]) -> dict[str, float]:
-    """The layers' `loss` and `lookup_loss`"""
+    """The layers' `loss` and `weighted_loss`"""
     distances = np.square(np.concatenate(decoded) - np.concatenate(original)).sum(axis=1, dtype=np.float64)
     return {
         "loss": float(distances.mean()),
-        "lookup_loss": float(np.average(distances, weights=np.concatenate(counts))),
+        "weighted_loss": float(np.average(distances, weights=np.concatenate(row_weights(counts)))),
     }

@@ -66,8 +66,8 @@ HOW = (
     "model suffers differs from one to the next, which the seeds' own figures show. In square brackets, for these very "
     f"models: between which bounds {COVERED} % of {SAMPLES:,} resamplings of the test's sentences have the difference; "
     "of so many some leave zero out by chance. In `weighted` codes a row counts by the square root of how often "
-    "training looks it up. Loss a look-up is the squared distance of a row that is looked up, loss a row that of all "
-    "rows alike."
+    "training looks it up. Weighted loss is the mean squared distance when rows count like that, loss that of all rows "
+    "alike. `head` rows have the softmax coded too, which sizes and losses leave out."
 )
 
 
@@ -77,14 +77,14 @@ class _Telling:
     resampling: Resampling
 
     def table(self, names: list[str]) -> str:
-        columns = ["tables", "seeds", "of dense", "loss a row", "loss a look-up", "BLEU", "against the baseline"]
+        columns = ["tables", "seeds", "of dense", "loss", "weighted loss", "BLEU", "against the baseline"]
         lines = []
         for name in names:
             own, base = self.rows.sides(name, "baseline")
             lines.append([
                 name.removesuffix(SUFFIX), ", ".join(str(row["seed"]) for row in own),
                 f"{_mean(own, 'paper_bytes') / _mean(base, 'paper_bytes'):.1%}",
-                f"{_mean(own, 'loss'):.4f}", f"{_mean(own, 'lookup_loss'):.4f}",
+                f"{_mean(own, 'loss'):.4f}", f"{_mean(own, 'weighted_loss'):.4f}",
                 ", ".join(f"{row['bleu']:.2f}" for row in own), self._by_seed(name, "baseline"),
             ])  # fmt: skip
         return markdown_table(columns, lines)
@@ -104,10 +104,10 @@ class _Telling:
                 continue
             sides = self.rows.sides(name, other)
             seeds = listed(str(row["seed"]) for row in sides[0])
-            losses = " against ".join(f"{_mean(side, 'lookup_loss'):.4f}" for side in sides)
+            losses = " against ".join(f"{_mean(side, 'weighted_loss'):.4f}" for side in sides)
             lines.append(
                 f"{name.removesuffix(SUFFIX)} beside {other.removesuffix(SUFFIX)}: {self._by_seed(name, other)} BLEU "
-                f"with seed{'s' if len(sides[0]) > 1 else ''} {seeds}, {losses} in loss a look-up."
+                f"with seed{'s' if len(sides[0]) > 1 else ''} {seeds}, {losses} in weighted loss."
             )
         return lines
 
@@ -129,7 +129,9 @@ class _Telling:
             if name.head or name.each or {row["seed"] for row in self.rows.found[text]} != seeds:
                 continue
             (label,) = (label for label, curve in CURVES.items() if curve == (name.kind, name.weighted))
-            families.setdefault(label, {})[text] = str(name.scheme or f"{name.number} bits")
+            # The network's points lie above and below lexicode's of the same scheme.
+            note = "" if name.kind == "gumbel" else str(name.scheme or f"{name.number} bits")
+            families.setdefault(label, {})[text] = note
         return {label: families[label] for label in CURVES if label in families}
 
 

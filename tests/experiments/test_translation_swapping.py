@@ -15,9 +15,9 @@ NO_OUTPUTS = Resampling(Outputs(Path("nowhere/translation.json")))
 
 
 def row(name: str, bleu: float, paper_bytes: int, *, seed: int = 1, loss: float = 0.5, **more: Any) -> dict[str, Any]:
-    """loss: of a look-up; a row's is twice that"""
+    """loss: weighted; the other is twice that"""
     return {
-        "name": name, "seed": seed, "bleu": bleu, "paper_bytes": paper_bytes, "loss": 2 * loss, "lookup_loss": loss,
+        "name": name, "seed": seed, "bleu": bleu, "paper_bytes": paper_bytes, "loss": 2 * loss, "weighted_loss": loss,
         "baseline": f"tables of seed {seed}", **more,
     }  # fmt: skip
 
@@ -69,7 +69,7 @@ def test_both_learners_are_compared_where_both_coded_the_same_tables(tmp_path: P
         row("additive-8x4-swapped", 36.0, 2**17, seed=2),
     ]
     assert sentences(tmp_path, *BASELINES, *rows) == [
-        "- additive-4x4 beside gumbel-4x4: +3.00 BLEU with seed 1, 0.6000 against 0.9000 in loss a look-up."
+        "- additive-4x4 beside gumbel-4x4: +3.00 BLEU with seed 1, 0.6000 against 0.9000 in weighted loss."
     ]
 
 
@@ -83,7 +83,7 @@ def test_weighted_codes_are_compared_with_their_own_kind(tmp_path: Path) -> None
     found = sentences(tmp_path, *BASELINES, *rows)
     assert found[2:] == [
         f"- {kind}-weighted-4x4 beside {kind}-4x4: +2.00, +2.00 BLEU with seeds 1 and 2, "
-        "0.7000 against 0.9000 in loss a look-up."
+        "0.7000 against 0.9000 in weighted loss."
         for kind in ("additive", "gumbel")
     ]
     assert [line.partition(":")[0] for line in found[:2]] == [
